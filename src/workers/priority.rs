@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use nix::unistd::{SysconfVar, sysconf};
-use rustix::process::{Pid, setpriority_process};
+use rustix::process::{Pid, getpriority_process, setpriority_process};
 
 use crate::procfs::{stat_fields, statm, threads};
 
@@ -49,7 +49,7 @@ pub fn yield_processor(process: i32) {
 
 /// As [`yield_processor`], for this process and all that it starts.
 pub(super) fn yield_from_now_on() -> io::Result<()> {
-    setpriority_process(None, NICENESS)?;
+    yield_process()?;
     for _ in 0..TRIES {
         match yield_session("self") {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(TRY_PAUSE),
@@ -60,11 +60,39 @@ pub(super) fn yield_from_now_on() -> io::Result<()> {
     Ok(())
 }
 
+/// Makes this process nice, unless it is nicer already: a lower niceness needs a privilege, and the child would not start.
+fn yield_process() -> io::Result<()> {
+    if getpriority_process(None)? < NICENESS {
+        setpriority_process(None, NICENESS)?;
+    }
+    Ok(())
+}
+
 /// Makes a session nice. Hazard: with the kernel's autogroups niceness counts only within one session, and each child leads its
 /// own, so a nice child alone would get as much processor as others. Kernels without autogroups do not have the file.
 fn yield_session(process: &str) -> io::Result<()> {
     match fs::write(format!("/proc/{process}/autogroup"), NICENESS.to_string()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         written => written,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_nicer_already_stays_so() {
+        // The niceness is the thread's.
+        let niceness_from = |given: i32| {
+            let thread = std::thread::spawn(move || {
+                setpriority_process(None, given).unwrap();
+                yield_process().unwrap();
+                getpriority_process(None).unwrap()
+            });
+            thread.join().unwrap()
+        };
+        assert_eq!(niceness_from(NICENESS + 5), NICENESS + 5);
+        assert_eq!(niceness_from(NICENESS - 5), NICENESS);
     }
 }
