@@ -135,7 +135,15 @@ async fn a_page_that_throws_a_million_times_keeps_fifty_warnings() {
     let page = "<p>here</p><script>let n = 0; const again = () => { for (let i = 0; i < 200; i++) \
         Promise.reject(new Error('no ' + n++)); console.log('x'.repeat(999)); setTimeout(again) }; \
         again()</script>";
-    let rendered = pool.render(&scripted(page)).await.unwrap();
+    let task = scripted(page);
+    let mut rendered = pool.render(&task).await;
+    // On a loaded machine Chromium may die of what it has not told yet. The service then renders the page again, too.
+    for _ in 0..2 {
+        if rendered.as_ref().is_err_and(|lost| lost.error.code == ErrorCode::BrowserLost) {
+            rendered = pool.render(&task).await;
+        }
+    }
+    let rendered = rendered.unwrap();
     assert_eq!(text_of(&rendered.bytes), "here");
     let warnings = rendered.warnings;
     assert!(warnings[0].starts_with("uncaught exception: Error: no 0"), "{}", warnings[0]);
