@@ -204,7 +204,11 @@ const HOW: &str = "<script>document.write('<noscr' + 'ipt><b></b></noscr' + 'ipt
 #[actix::test]
 async fn a_page_following_another_renders_as_in_a_new_tab() {
     let pool = pool_of(4, |_| {});
-    let brief = pool.limited(|config| config.rest_cap_ms = 200);
+    let brief = pool.limited(|config| {
+        config.rest_cap_ms = 200;
+        // Thousands of requests take long on a loaded machine.
+        config.load_timeout_ms = 60_000;
+    });
     let how = scripted(&format!("<body>{HOW}"));
     assert_eq!(text_of(&render_following(&pool, &how, &how).await.bytes), "followed");
     let seen = "document.body.append('[' + [name, history.length < 3, history.state, document.referrer, outerWidth, \
