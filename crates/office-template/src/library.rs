@@ -80,11 +80,13 @@ pub(crate) fn is_filter(name: &str) -> bool {
     USAGE.iter().any(|(filter, ..)| *filter == name)
 }
 
-/// How the program's filters are written, as JavaScript.
+/// The names of all filters, and how the program's own are written, as JavaScript.
 fn usage(program: &str) -> String {
+    let names: Vec<_> = USAGE.iter().map(|(name, ..)| *name).collect();
     let used = USAGE.iter().filter(|(filter, ..)| values(program, "name").any(|name| name == *filter));
     let used = used.map(|(name, most, written)| format!("{name}: [{most}, '{written}'], "));
-    format!("const WRITTEN = {{ __proto__: null, {}}};\n", used.collect::<String>())
+    let (names, used) = (names.join(", "), used.collect::<String>());
+    format!("const FILTER_NAMES = \"{names}\";\nconst WRITTEN = {{ __proto__: null, {used}}};\n")
 }
 
 /// The kinds of steps that the core does without further parts.

@@ -55,12 +55,6 @@ pub(crate) struct Step {
     pub body: Vec<Step>,
 }
 
-/// Whether JavaScript is a text and nothing else.
-fn is_text(code: &str) -> bool {
-    let within = |quote: char| code.strip_prefix(quote).and_then(|code| code.strip_suffix(quote));
-    ['"', '\''].into_iter().any(|quote| within(quote).is_some_and(|text| !text.contains(quote)))
-}
-
 /// An expression with its filters.
 #[derive(Clone, Serialize)]
 pub(crate) struct Term {
@@ -264,6 +258,12 @@ fn term(expression: &Expression) -> Term {
         own: own.is_some(),
         filters: filters.iter().map(call).collect(),
     }
+}
+
+/// Whether JavaScript is a text and nothing else.
+fn is_text(code: &str) -> bool {
+    let within = |quote: char| code.strip_prefix(quote).and_then(|code| code.strip_suffix(quote));
+    ['"', '\''].into_iter().any(|quote| within(quote).is_some_and(|text| !text.contains(quote)))
 }
 
 /// The expression as JavaScript: a leading dot means the current item, which the library calls `$$item`.

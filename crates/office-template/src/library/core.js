@@ -44,7 +44,6 @@ const TYPES = [String.prototype, Number.prototype, Array.prototype, Date.prototy
 const FAULTS = 100;
 const MESSAGE_CHARACTERS = 300;
 const SHOWN_CHARACTERS = 40;
-const FILTER_NAMES = "default, count, sum, number, currency, percent, date, upper, lower, title, trim, text, join, sort, group, first, last";
 const INTEGER = /^-?\d+$/;
 
 // The text of an integer that no number can hold; always undefined without `exact.js`.

@@ -102,11 +102,8 @@ const isPattern = (text) => {
   }
   return at === text.length;
 };
-// The arguments of a date: a pattern, or a style and one of the time; a locale; options. In most documents they are the same in
-// all rows.
-let lastOfDate = { __proto__: null, one: OVER, found: undefined };
-const datesOwn = (given) => {
-  if (given.length < 2 && given[0] === lastOfDate.one) return lastOfDate.found;
+// The arguments of a date: a pattern, or a style and one of the time; a locale; options.
+const datesOwn = remembered((given) => {
   const found = { __proto__: null, style: undefined, timeStyle: undefined, locale: undefined, options: undefined };
   for (let index = 0; index < given.length; index += 1) {
     const one = given[index];
@@ -122,9 +119,8 @@ const datesOwn = (given) => {
     else if (isOptions(one) && found.options === undefined && (style === undefined || style in STYLES)) found.options = one;
     else refuse("date", one);
   }
-  if (given.length < 2 && !isObject(given[0])) lastOfDate = { __proto__: null, one: given[0], found };
   return found;
-};
+});
 const dated = ({ style, timeStyle, options }, time, zone) => {
   if (style !== undefined && !(style in STYLES)) return pattern(style, zone, time);
   const of = optionsOf(options);

@@ -34,6 +34,18 @@ const isLocale = (given) => {
   try { isThere = supportedLocalesOf({ __proto__: null, 0: given, length: 1 }).length > 0; } catch { /* No name of a locale. */ }
   return (supported[given] = isThere);
 };
+// The arguments of a filter as `read` understands them. In most documents they are the same in all rows, so those of the last call
+// are kept; objects are not, for expressions may change them.
+const remembered = (read) => {
+  let one = OVER;
+  let found;
+  return (given) => {
+    if (given.length < 2 && given[0] === one) return found;
+    const now = read(given);
+    if (given.length < 2 && !isObject(given[0])) (one = given[0]), (found = now);
+    return now;
+  };
+};
 // What `work` gives with this locale in place of the document's.
 const within = (locale, work) => {
   const before = locales;

@@ -30,11 +30,9 @@ const placesOf = (given) => {
   const isShort = typeof given === "number" || typeof given === "string";
   return isShort && execute(PLACE_COUNT, TextOf(given)) !== null ? NumberOf(given) : undefined;
 };
-// The arguments of a filter of numbers, in any order: its own, a locale and options. Anything else is refused.
-// In most documents they are the same in all rows, and so is the format that is made of them.
-let last = { __proto__: null, name: "", one: undefined, found: undefined };
-const taken = (name, given, own) => {
-  if (given.length < 2 && given[0] === last.one && name === last.name) return last.found;
+// The arguments of a filter of numbers, in any order: its own, a locale and options. Anything else is refused. The format that is
+// made of them is kept with them.
+const taken = (name, own) => remembered((given) => {
   const found = { __proto__: null, own: undefined, locale: undefined, options: undefined, format: undefined };
   for (let index = 0; index < given.length; index += 1) {
     const one = given[index];
@@ -45,9 +43,11 @@ const taken = (name, given, own) => {
     else if (found.options === undefined && isOptions(one)) found.options = one;
     else refuse(name, one);
   }
-  if (given.length < 2 && !isObject(given[0])) last = { __proto__: null, name, one: given[0], found };
   return found;
-};
+});
+const ofNumber = taken("number", numberOptions);
+const ofCurrency = taken("currency", codeOf);
+const ofPercent = taken("percent", placesOf);
 const made = ({ options, locale }, ours) => {
   const of = options === undefined ? ours : optionsOf(options, ours);
   const make = () => format("number", NumberFormat, of);
@@ -58,16 +58,16 @@ const formatted = (found, ours, given) => {
   return numberFormat(found.format ??= made(found, ours))(given);
 };
 filters.number = (value, _, __, given) => {
-  const found = taken("number", given, numberOptions);
+  const found = ofNumber(given);
   return formatted(found, found.own, number("number", value));
 };
 filters.currency = (value, _, __, given) => {
-  const found = taken("currency", given, codeOf);
+  const found = ofCurrency(given);
   if (found.own === undefined) fail(`currency takes the currency's code: it is written ${WRITTEN.currency[1]}`);
   return formatted(found, { __proto__: null, style: "currency", currency: found.own }, number("currency", value));
 };
 filters.percent = (value, _, __, given) => {
-  const found = taken("percent", given, placesOf);
+  const found = ofPercent(given);
   const ours = { __proto__: null, style: "percent" };
   if (found.own !== undefined || found.options === undefined) ours.minimumFractionDigits = ours.maximumFractionDigits = found.own ?? 0;
   return formatted(found, ours, number("percent", value));
