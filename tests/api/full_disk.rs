@@ -149,7 +149,7 @@ async fn writes_to_a_full_disk_are_refused_at_once_and_resume_with_space() {
         ("storage.free_limit_bytes", "4194304"),
         ("http.shutdown_grace_s", "1"),
         ("browser.rest_cap_ms", "2000"),
-        // The run must have ended when the wait for it does.
+        // A Chromium that starts with the page would end the run after the wait of 5 s below.
         ("browser.start", "eager"),
     ];
     let app = TestApp::on_small_disk(96, &limits).await;

@@ -1,6 +1,8 @@
 //! The JavaScript that runs the programs of templates: a core, and parts that only some programs need. Each document gets a fresh
 //! JavaScript machine, and parsing this script is most of a small document's cost, so parts that are not needed are left out.
 
+use std::collections::BTreeSet;
+
 /// What every program needs.
 const CORE: &str = include_str!("library/core.js");
 const EXACT: &str = include_str!("library/exact.js");
@@ -83,7 +85,8 @@ pub(crate) fn is_filter(name: &str) -> bool {
 /// The names of all filters, and how the program's own are written, as JavaScript.
 fn usage(program: &str) -> String {
     let names: Vec<_> = USAGE.iter().map(|(name, ..)| *name).collect();
-    let used = USAGE.iter().filter(|(filter, ..)| values(program, "name").any(|name| name == *filter));
+    let own: BTreeSet<&str> = values(program, "name").collect();
+    let used = USAGE.iter().filter(|(filter, ..)| own.contains(filter));
     let used = used.map(|(name, most, written)| format!("{name}: [{most}, '{written}'], "));
     let (names, used) = (names.join(", "), used.collect::<String>());
     format!("const FILTER_NAMES = \"{names}\";\nconst WRITTEN = {{ __proto__: null, {used}}};\n")
@@ -172,7 +175,7 @@ pub struct Needs {
     pub words: bool,
 }
 
-/// What such texts have in common, with a capital or without; and an escaped letter, which may be of any of them.
+/// The same as `GIVEN` of `core.js`: what such texts have in common, with a capital or without; and an escaped letter, which may be of any of them.
 const WRONG_WORDS: [&str; 5] = ["NaN", "nfinity", "ndefined", "[object ", "\\u00"];
 
 impl Needs {

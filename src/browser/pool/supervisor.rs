@@ -79,27 +79,14 @@ impl BrowserPool {
         !matches!(self.purpose(browser), Purpose::Quarantine(_))
     }
 
-    /// Whether a page of either lane can be rendered now. Browsers that start with the first page count as able to, also while
-    /// that page waits for the first start: otherwise the service would not be ready for a moment whenever a lane is first used.
+    /// Whether a page of either lane can be rendered now. Browsers that start with the first page count as able to until one
+    /// fails: otherwise the service would not be ready for a moment whenever a lane is first used.
     pub(super) fn is_ready(&self) -> bool {
-        let is_first_start = |lane| {
-            let mut slots = self.slots_for(lane).map(|slot| &self.slots[slot]);
-            slots.all(|slot| matches!(slot, BrowserSlot::Off | BrowserSlot::Starting))
-        };
-        let may_start = self.config.start == Start::Lazy && self.last_failure.is_none();
-        [Lane::Static, Lane::Scripted]
-            .into_iter()
-            .all(|lane| self.is_served(lane) || (may_start && is_first_start(lane)))
-    }
-
-    /// Whether a browser of `lane` runs, or none was needed yet.
-    fn is_served(&self, lane: Lane) -> bool {
-        let is_off = || self.slots_for(lane).all(|slot| matches!(self.slots[slot], BrowserSlot::Off));
-        self.least_busy(lane).is_some() || (self.config.start == Start::Lazy && is_off())
-    }
-
-    fn are_all_served(&self) -> bool {
-        [Lane::Static, Lane::Scripted].into_iter().all(|lane| self.is_served(lane))
+        let is_lazy = self.config.start == Start::Lazy;
+        [Lane::Static, Lane::Scripted].into_iter().all(|lane| {
+            let is_off = || self.slots_for(lane).all(|slot| matches!(self.slots[slot], BrowserSlot::Off));
+            self.least_busy(lane).is_some() || (is_lazy && (self.last_failure.is_none() || is_off()))
+        })
     }
 
     /// The slots of the browsers that show the pages of `lane`, outside of quarantine.
@@ -193,7 +180,7 @@ impl BrowserPool {
                     return self.warm_up(running, ctx);
                 }
                 self.slots[slot] = BrowserSlot::Running(running);
-                if self.are_all_served() {
+                if self.is_ready() {
                     self.last_failure = None;
                 }
                 self.serve_waiters(ctx);
@@ -266,7 +253,8 @@ impl BrowserPool {
         let loss = if is_dead { &BrowserLoss::Died } else { loss };
         tracing::warn!(browser.pid = ended.chromium.id(), reason = %loss, "a browser is lost and replaced");
         self.metrics.lost.of([loss.name()]).inc();
-        if !self.are_all_served() {
+        let purpose = self.purpose(browser);
+        if self.is_shared(browser) && !self.placed().any(|running| self.purpose(running.id) == purpose) {
             self.last_failure = Some(format!("one was lost ({loss}); another one is being started"));
         }
         // One of its pages may have done it.

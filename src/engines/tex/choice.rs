@@ -45,6 +45,8 @@ pub(super) struct ProgramChoice {
     pub program: TexProgram,
     /// Neither caller nor file named a program, so another one may be tried where this one fails.
     pub is_free: bool,
+    /// babel is loaded with Greek.
+    pub is_greek: bool,
 }
 
 impl ProgramChoice {
@@ -53,9 +55,9 @@ impl ProgramChoice {
         let asked = asked.or_else(|| named(source).and_then(TexProgram::from_name));
         let needed =
             || NEEDS.iter().find(|(word, _)| preamble_has(source, word)).map(|(_, program)| *program);
-        let greek = || is_greek(source).then_some(TexProgram::Lualatex);
-        let program = asked.or_else(needed).or_else(greek).unwrap_or(TexProgram::Pdflatex);
-        Self { program, is_free: asked.is_none() }
+        let is_greek = is_greek(source);
+        let usual = if is_greek { TexProgram::Lualatex } else { TexProgram::Pdflatex };
+        Self { program: asked.or_else(needed).unwrap_or(usual), is_free: asked.is_none(), is_greek }
     }
 
     /// Another program that supports what this one failed for, if any.
@@ -90,10 +92,9 @@ pub(super) fn preamble_has(source: &str, word: &str) -> bool {
 
 /// Whether babel is loaded with Greek. In pdflatex's encoding of that language the codes of Latin letters are Greek letters:
 /// the name `Platen` in a value would be printed in Greek letters, and nothing would say so.
-pub(super) fn is_greek(source: &str) -> bool {
+fn is_greek(source: &str) -> bool {
     let preamble = preamble(source).collect::<Vec<_>>().join("\n");
-    let found = LOADING.iter().flat_map(|command| preamble.match_indices(command));
-    let loaded: Vec<&str> = found.map(|(at, command)| arguments(&preamble[at + command.len()..])).collect();
+    let loaded: Vec<&str> = LOADING.iter().flat_map(|command| arguments_of(&preamble, command)).collect();
     let has = |wanted: &[&str]| {
         let mut words =
             loaded.iter().flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphabetic()));
@@ -102,9 +103,20 @@ pub(super) fn is_greek(source: &str) -> bool {
     has(&["babel"]) && has(&["greek", "polutonikogreek"])
 }
 
-/// The options and arguments at the start of `rest`.
-fn arguments(rest: &str) -> &str {
-    let (mut end, mut depth) = (0, 0_usize);
+/// The options and arguments of each `command`. What was read for one is not read again: a source may have millions of them, and
+/// brackets without an end.
+fn arguments_of<'a>(mut rest: &'a str, command: &str) -> impl Iterator<Item = &'a str> {
+    std::iter::from_fn(move || {
+        let (_, behind) = rest.split_once(command)?;
+        let (found, left) = arguments(behind);
+        rest = left;
+        Some(found)
+    })
+}
+
+/// The options and arguments at the start of `rest`, and what was not read.
+fn arguments(rest: &str) -> (&str, &str) {
+    let (mut end, mut read, mut depth) = (0, 0, 0_usize);
     for (at, letter) in rest.char_indices().take(ARGUMENTS_LIMIT) {
         match letter {
             '[' | '{' => depth += 1,
@@ -115,8 +127,9 @@ fn arguments(rest: &str) -> &str {
             letter if depth == 0 && !letter.is_whitespace() => break,
             _ => {}
         }
+        read = at + letter.len_utf8();
     }
-    &rest[..end]
+    (&rest[..end], &rest[if depth > 0 { read } else { end }..])
 }
 
 /// The lines of the preamble, without comments.
@@ -128,6 +141,11 @@ fn preamble(source: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn brackets_without_an_end_are_read_once() {
+        assert!(!is_greek(&"\\babeltags{".repeat(500_000)));
+    }
 
     #[test]
     fn the_caller_goes_before_the_file_and_the_file_before_its_needs() {

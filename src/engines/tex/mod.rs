@@ -138,13 +138,12 @@ impl Tex {
         source: &str,
     ) -> Result<(TypesetDocument, Option<SecondAttempt>), TexError> {
         let choice = ProgramChoice::of(job.options.tex, source);
-        let is_greek = choice::is_greek(source);
-        if is_greek && choice.program == TexProgram::Pdflatex {
+        if choice.is_greek && choice.program == TexProgram::Pdflatex {
             job.warnings.push(GREEK_LETTERS);
         }
         let deadline = Instant::now() + Duration::from_millis(self.config.limits.timeout_ms);
         let request = TypesetRequest { folder, source, deadline };
-        let before = match self.make_by(job, choice.program, is_greek, &request).await {
+        let before = match self.make_by(job, choice.program, choice.is_greek, &request).await {
             Err(TexError::Document(error)) => error,
             done => return Ok((done?, None)),
         };
@@ -153,7 +152,7 @@ impl Tex {
         else {
             return Err(TexError::Document(before));
         };
-        let is_for_letters = is_greek || matches!(before.cause, Cause::Character(_));
+        let is_for_letters = choice.is_greek || matches!(before.cause, Cause::Character(_));
         let tried = SecondAttempt { first: choice.program, before, second };
         match self.make_by(job, second, is_for_letters, &request).await {
             Ok(made) => Ok((made, Some(tried))),

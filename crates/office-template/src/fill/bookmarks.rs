@@ -43,7 +43,8 @@ impl Filler<'_, '_> {
         };
         let name = text(place);
         let is_first = self.is_first(bookmark.whole.start);
-        let Some(turns) = self.turns_of(&key(&name)) else {
+        let key = key(&name);
+        let Some(turns) = self.turns_of(&key) else {
             // Its ends are in different sections: the first copy keeps both.
             if is_first {
                 self.raw(bookmark.whole.clone());
@@ -51,7 +52,7 @@ impl Filler<'_, '_> {
             return;
         };
         let number = if is_first { id.clone() } else { self.package.number().to_string() };
-        let name = self.name_of((key(&name), turns)).unwrap_or(name);
+        let name = self.name_of((key, turns)).unwrap_or(name);
         self.edited(&bookmark.whole, &mut [(&bookmark.id, number.clone()), (place, name)]);
         self.names.numbers.insert(id, number);
     }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::turns::Turn;
 use super::{Filler, comments};
 use crate::answer::Answer;
-use crate::dependents::{Dependent, Kind, Note, Targets, Written, begun_in_part, drawing_id};
+use crate::dependents::{Dependent, Kind, Note, Targets, begun_in_part, drawing_id};
 use crate::error::Error;
 use crate::package::relationships::whole;
 use crate::package::xml::{attribute_text, with_last};
@@ -276,7 +276,10 @@ pub(crate) fn finish(
     (dependents, main): (&[Dependent], &str),
     package: &mut Package<'_>,
 ) -> Result<(), Error> {
-    let Written { first, notes, comments, .. } = std::mem::take(&mut package.dependents);
+    // What else is known of the parts, such as the ids of paragraphs, is asked for below.
+    let written = &mut package.dependents;
+    let (first, notes) = (std::mem::take(&mut written.first), std::mem::take(&mut written.notes));
+    let comments = std::mem::take(&mut written.comments);
     for (name, (text, _)) in notes {
         let xml = package.part(&name)?.unwrap_or_default();
         package.put(&name, with_last(&xml, &String::from_utf8_lossy(&text)))?;

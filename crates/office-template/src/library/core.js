@@ -287,7 +287,7 @@ const isWritten = ({ whole, terms }, word) => {
   for (let index = 0; index < terms.length; index += 1) if (indexOf(terms[index].whole, word) >= 0) return true;
   return false;
 };
-// Whether data or items may have such words; `library.rs` sets it behind `words.js`, which says whether data have a certain one.
+// Whether data, items or cells may have such words; `library.rs` sets it behind `words.js`, which says whether data have a certain one.
 let isWordy = false;
 let isHeld;
 // Whether such a word may be in the answer to a value. This runs for each value of each row, and comparing texts is slow.

@@ -74,9 +74,9 @@ impl Planner<'_> {
     /// The names of bookmarks in links, by their offsets.
     pub(super) fn linked(&self, beside: Beside<'_>) -> BTreeMap<usize, BookmarkName> {
         let part = self.part;
-        let names = self.names(beside);
+        let own = self.own_names();
         let mut found = BTreeMap::new();
-        for unique in part.uniques.iter().filter(|_| !names.is_empty()) {
+        for unique in &part.uniques {
             let range = unique.range.clone();
             let text = part.text(range.clone());
             let (name, kind) = match unique.kind {
@@ -97,29 +97,29 @@ impl Planner<'_> {
                 | UniqueKind::Binding(_)
                 | UniqueKind::Plain(_) => continue,
             };
-            if names.contains(&key(name)) {
+            if is_bookmark(name, &own, beside) {
                 found.insert(range.start, BookmarkName { range, name: name.to_owned(), kind });
             }
         }
         found
     }
 
-    /// The [`key`]s of the bookmarks of this part and of those before.
-    fn names(&self, beside: Beside<'_>) -> BTreeSet<String> {
+    /// The [`key`]s of the bookmarks of this part.
+    fn own_names(&self) -> BTreeSet<String> {
         let part = self.part;
         let own = part.uniques.iter().filter(|unique| unique.kind == UniqueKind::Bookmark);
         let own = own.filter_map(|unique| {
             let tag = part.xml.get(unique.range.clone())?;
             std::str::from_utf8(tag.get(attribute(tag, "name")?.value)?).ok()
         });
-        own.map(key).chain(beside.bookmarks.keys().cloned()).collect()
+        own.map(key).collect()
     }
 
     /// Plans the names of bookmarks in links and in the codes of fields.
     pub(super) fn bookmark_names(&mut self, beside: Beside<'_>) {
         let part = self.part;
-        let names = self.names(beside);
-        if names.is_empty() {
+        let own = self.own_names();
+        if own.is_empty() && beside.bookmarks.is_empty() {
             return;
         }
         let mut found: Vec<(Vec<Range<usize>>, BookmarkName)> =
@@ -128,7 +128,7 @@ impl Planner<'_> {
             part.paragraphs.iter().filter(|text| matches!(text.place, Place::Code | Place::CodeAttribute))
         {
             for word in named(&code.text) {
-                let name = code.text.get(word.clone()).filter(|name| names.contains(&key(name)));
+                let name = code.text.get(word.clone()).filter(|name| is_bookmark(name, &own, beside));
                 let ranges = raw(code, &word);
                 if let (Some(name), Some(range)) = (name, ranges.first().cloned()) {
                     let name = BookmarkName { range, name: name.to_owned(), kind: NameKind::Text };
@@ -144,6 +144,12 @@ impl Planner<'_> {
             }
         }
     }
+}
+
+/// Whether a bookmark of the part, or of those before, has this name.
+fn is_bookmark(name: &str, own: &BTreeSet<String>, beside: Beside<'_>) -> bool {
+    let key = key(name);
+    own.contains(&key) || beside.bookmarks.contains_key(&key)
 }
 
 /// The words of a field's code that may be names of bookmarks.
