@@ -50,7 +50,13 @@ impl Lines {
         self.first <= other.first && other.last <= self.last
     }
 
-    pub(crate) fn meets(self, other: Self) -> bool {
+    /// Whether a line is one of them.
+    pub fn has(self, line: u32) -> bool {
+        self.first <= line && line <= self.last
+    }
+
+    /// Whether they share a line with others.
+    pub fn meets(self, other: Self) -> bool {
         self.first <= other.last && other.first <= self.last
     }
 
@@ -63,7 +69,8 @@ impl Lines {
         Self { first: self.first.min(other.first), last: self.last.max(other.last) }
     }
 
-    pub(crate) fn count(self) -> u32 {
+    /// How many they are.
+    pub fn count(self) -> u32 {
         self.last - self.first + 1
     }
 }
@@ -94,6 +101,11 @@ impl Range {
             let _ = write!(text, "{gap}{range}");
         }
         text
+    }
+
+    /// The cell in its first row and column.
+    pub fn first_cell(self) -> Cell {
+        Cell { row: self.rows.first, column: self.columns.first }
     }
 
     pub(crate) fn around(self, other: Self) -> Self {

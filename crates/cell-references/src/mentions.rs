@@ -55,6 +55,11 @@ impl Formula {
 }
 
 impl Mention<'_> {
+    /// Whether its cells are of this sheet, the one that its formula is on.
+    pub fn is_of(&self, sheet: usize) -> bool {
+        self.sheet.is_none_or(|named| named == sheet)
+    }
+
     /// The first and the last row, where they move along when the formula is copied to another row: whole columns name none, and
     /// a `$` holds on to one.
     pub fn moving_rows(&self) -> [Option<u32>; 2] {

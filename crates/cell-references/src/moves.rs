@@ -64,7 +64,7 @@ impl Moves {
     pub fn new(blocks: &[Block], used: Cell) -> Result<Self, Error> {
         check_turns(blocks)?;
         let is_turned = are_turned(blocks)?;
-        let used = if is_turned { Cell { row: used.column, column: used.row } } else { used };
+        let used = if is_turned { used.turned() } else { used };
         let blocks = if is_turned { &turned(blocks) } else { blocks };
         check_layout(blocks)?;
         let Range { rows: all_rows, columns: all_columns } = sheet(is_turned);
@@ -267,9 +267,9 @@ impl Moves {
     ) -> Option<Range> {
         let reference = &if self.is_turned { reference.turned() } else { *reference };
         let range = reference.range();
-        let is_once = !is_along && self.once_of(range).is_some();
-        let seen = if is_once { self.seen(range, place) } else { place };
-        let [rows, columns] = if is_once { [[None; 2]; 2] } else { pins(reference) };
+        let once = if is_along { None } else { self.once_of(range) };
+        let seen = once.map_or(place, |once| self.turn_of(once, place));
+        let [rows, columns] = if once.is_some() { [[None; 2]; 2] } else { pins(reference) };
         let found = self.find(range, seen, [rows[0], rows[1], columns[0], columns[1]])?;
         if !reference.is_single || single == Single::Grow {
             return Some(self.laid(found));

@@ -99,14 +99,14 @@ pub(crate) fn shared(
         })
     };
     let kept = |fate: &Fate| if let Fate::Kept(lines) = fate { *lines } else { [None; 2] };
-    let is_usual = |fate: &Fate| matches!(fate, Fate::Usual | Fate::Held);
+    let is_along = |fate: &Fate| matches!(fate, Fate::Own | Fate::Kept(_));
     Some(Shared {
         reference: Reference {
             rows: held(reference.rows, &rows),
             columns: held(reference.columns, &columns),
             ..*reference
         },
-        is_along: !is_usual(&rows) || !is_usual(&columns),
+        is_along: is_along(&rows) || is_along(&columns),
         kept: [kept(&rows), kept(&columns)],
     })
 }

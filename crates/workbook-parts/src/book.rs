@@ -169,18 +169,17 @@ impl Sheet<'_> {
         fate(range, self.moves.range(range, Place::default()).map(first_of))
     }
 
-    /// A list of areas as `sqref` has it: all cells that its cells became, and no others. Those that `is_in_each` accepts are in
+    /// What the ranges of a `sqref` became: all that their cells became, and no others. Those that `is_in_each` accepts are in
     /// each turn of the blocks that they are beside.
     pub fn areas(
         &self,
-        text: &str,
+        ranges: &[Range],
         is_in_each: impl Fn(Range) -> bool,
         report: &mut Report,
         what: &str,
     ) -> Fate {
-        let Some(ranges) = Range::parse_list(text) else { return Fate::Stays };
         let mut areas = Vec::with_capacity(ranges.len());
-        for range in &ranges {
+        for range in ranges {
             let at_most = AREAS.saturating_sub(areas.len()).max(1);
             let parts = if is_in_each(*range) {
                 self.moves.parts_beside(*range, at_most)
@@ -227,7 +226,7 @@ fn fate(range: Range, now: Option<Range>) -> Fate {
 }
 
 pub(crate) fn first_of(range: Range) -> Range {
-    Cell { row: range.rows.first, column: range.columns.first }.into()
+    range.first_cell().into()
 }
 
 /// The first line that is left, by binary search; `is_left` says whether any of some lines is.
@@ -245,9 +244,4 @@ fn first_line(lines: Lines, is_left: impl Fn(Lines) -> bool) -> Option<u32> {
         }
     }
     Some(first)
-}
-
-/// How many lines.
-pub(crate) fn count(lines: Lines) -> u32 {
-    lines.last - lines.first + 1
 }

@@ -89,7 +89,7 @@ impl Anchor {
 
     /// Moves it to where its cells are.
     fn set(&self, document: &Document<'_>, now: Range, edits: &mut Edits) {
-        let first = Cell { row: now.rows.first, column: now.columns.first };
+        let first = now.first_cell();
         self.from.set(document, first, edits);
         let Some(to) = self.to else { return };
         let before = self.from.cell;

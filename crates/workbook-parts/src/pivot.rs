@@ -78,7 +78,7 @@ pub fn pivot_table(xml: &[u8], book: &Book<'_>, at: At, report: &mut Report) -> 
             report.lost.add(1, || sheet.told("the place of a pivot table"));
             continue;
         };
-        let first = Cell { row: now.rows.first, column: now.columns.first };
+        let first = now.first_cell();
         let last = Cell {
             row: first.row + (range.rows.last - range.rows.first),
             column: first.column + (range.columns.last - range.columns.first),

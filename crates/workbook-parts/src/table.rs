@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cell_references::{Cell, LAST_COLUMN, LAST_ROW, Lines, Meaning, Place, Range};
 
-use crate::book::{At, Book, Sheet, count};
+use crate::book::{At, Book, Sheet};
 use crate::error::Error;
 use crate::filter;
 use crate::letters::{decoded, encoded};
@@ -224,7 +224,7 @@ impl Writer<'_, '_> {
             text.push_str(&piece);
             headings.push((cell, name));
         }
-        self.edits.set(document, index, "count", &count(all).to_string());
+        self.edits.set(document, index, "count", &all.count().to_string());
         self.edits.replace(document.elements[index].inner.clone(), text);
         if self.layout.header == 0 {
             headings.clear();

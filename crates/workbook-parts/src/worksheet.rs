@@ -143,8 +143,9 @@ impl Writer<'_, '_> {
                 self.apply(index, "r", now);
             }
             "scenarios" => {
-                if let Some(list) = document.value(index, "sqref") {
-                    match self.sheet.areas(&list, |_| false, self.report, "scenarios") {
+                let list = document.value(index, "sqref");
+                if let Some(ranges) = list.and_then(|list| Range::parse_list(&list)) {
+                    match self.sheet.areas(&ranges, |_| false, self.report, "scenarios") {
                         Fate::Stays => {}
                         Fate::Moved(areas) => self.edits.set(document, index, "sqref", &areas),
                         Fate::Gone => self.edits.unset(document, index, "sqref"),

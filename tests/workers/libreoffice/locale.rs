@@ -41,11 +41,11 @@ fn workbook() -> Vec<u8> {
     let sheet = format!(
         "<cols><col min=\"1\" max=\"1\" width=\"40\" customWidth=\"1\"/></cols><sheetData>{cells}</sheetData>"
     );
-    workbook_of(&sheet, &styles, "")
+    workbook_of(&sheet, &styles)
 }
 
-/// A workbook of one sheet, `S`, with these styles, and with these names behind its list of sheets.
-pub(super) fn workbook_of(sheet: &str, styles: &str, names: &str) -> Vec<u8> {
+/// A workbook of one sheet, `S`, with these styles.
+pub(super) fn workbook_of(sheet: &str, styles: &str) -> Vec<u8> {
     let kind = "application/vnd.openxmlformats-officedocument.spreadsheetml";
     let link = |id: &str, kind: &str, target: &str| {
         format!("<Relationship Id=\"{id}\" Type=\"{OFFICE}/{kind}\" Target=\"{target}\"/>")
@@ -65,7 +65,7 @@ pub(super) fn workbook_of(sheet: &str, styles: &str, names: &str) -> Vec<u8> {
         (
             "xl/workbook.xml",
             format!(
-                "<workbook xmlns=\"{MAIN}\" xmlns:r=\"{OFFICE}\"><sheets><sheet name=\"S\" sheetId=\"1\" r:id=\"rId1\"/></sheets>{names}</workbook>"
+                "<workbook xmlns=\"{MAIN}\" xmlns:r=\"{OFFICE}\"><sheets><sheet name=\"S\" sheetId=\"1\" r:id=\"rId1\"/></sheets></workbook>"
             ),
         ),
         (

@@ -32,7 +32,7 @@ async fn a_workbook_whose_ranges_reach_to_the_edges_has_the_pages_of_its_cells()
             format!("{CELLS}<hyperlinks><hyperlink ref=\"A1:XFD1048576\" location=\"S!A1\"/></hyperlinks>"),
         ),
     ] {
-        let document = workbook_of(&sheet, "", "");
+        let document = workbook_of(&sheet, "");
         let (converted, pdf) = run(&pool, usual("xlsx"), &document).await.unwrap();
         assert_eq!((converted, pages(&pdf)), (MADE, Some(1)), "{name}");
         let html = HtmlOptions { saved: "ods".into(), slides: false, output_bytes: 1 << 20 };

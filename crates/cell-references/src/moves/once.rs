@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Moves, Place};
-use crate::address::{Cell, Lines, Range};
+use crate::address::{Cell, Range};
 
 /// Cells that share rows or columns with a block and are not repeated with it: they are in one of its turns.
 #[derive(Debug, Clone)]
@@ -20,13 +20,13 @@ pub struct Once {
 impl Once {
     /// Whether any cell of a range is repeated nevertheless.
     fn repeats_any(&self, range: Range) -> bool {
-        let (Lines { first, last }, columns) = (range.rows, range.columns);
-        let mut from = (columns.first, first);
+        let Range { rows, columns } = range;
+        let mut from = (columns.first, rows.first);
         while let Some(&(column, row)) = self.but.range(from..).next().filter(|(it, _)| *it <= columns.last) {
-            if (first..=last).contains(&row) {
+            if rows.has(row) {
                 return true;
             }
-            from = if row < first { (column, first) } else { (column + 1, first) };
+            from = (if row < rows.first { column } else { column + 1 }, rows.first);
         }
         false
     }
@@ -51,7 +51,11 @@ impl Moves {
     /// The place from which a range is looked up. Cells that are not repeated are looked up from the turn that they are in,
     /// whatever `place` is.
     pub(super) fn seen(&self, range: Range, place: Place) -> Place {
-        let Some(once) = self.once_of(range) else { return place };
+        self.once_of(range).map_or(place, |once| self.turn_of(once, place))
+    }
+
+    /// The turn that cells which are not repeated are in, within those of `place` around their blocks.
+    pub(super) fn turn_of(&self, once: &Once, place: Place) -> Place {
         let turn = |place, &(block, is_last): &(usize, bool)| {
             let outer = self.outside(place, block);
             let count = if is_last { self.count(outer, block)?.checked_sub(1)? } else { 0 };
@@ -74,16 +78,21 @@ impl Moves {
 
     /// Whether what stands in a range is not repeated with rows that it is beside.
     pub fn is_beside_rows(&self, range: Range) -> bool {
-        self.is_beside(range, self.is_turned)
+        self.is_beside_block(range, self.is_turned)
     }
 
     /// The same of columns, which it is above or below.
     pub fn is_beside_columns(&self, range: Range) -> bool {
-        self.is_beside(range, !self.is_turned)
+        self.is_beside_block(range, !self.is_turned)
+    }
+
+    /// The same of both.
+    pub fn is_beside(&self, range: Range) -> bool {
+        self.once_of(self.laid(range)).is_some_and(|once| !once.blocks.is_empty())
     }
 
     /// Whether a range is beside a block; `is_across`: one that the layout has among its columns.
-    fn is_beside(&self, range: Range, is_across: bool) -> bool {
+    fn is_beside_block(&self, range: Range, is_across: bool) -> bool {
         let block = self.once_of(self.laid(range)).and_then(|once| once.blocks.first());
         block.is_some_and(|(block, _)| self.columns.has(*block) == is_across)
     }
@@ -93,7 +102,8 @@ impl Moves {
         self.places(self.laid(range)).next().unwrap_or_default()
     }
 
-    /// The same of one range, also of cells that are not repeated: all of the turns that they are beside.
+    /// What a range became, without the cells that came between. Cells that are not repeated are in all turns that they are beside.
+    /// None if these are more than `at_most` ranges.
     pub fn parts_beside(&self, range: Range, at_most: usize) -> Option<Vec<Range>> {
         let parts = self.areas_of(self.laid(range), Place::default(), at_most)?;
         Some(parts.into_iter().map(|part| self.laid(part)).collect())

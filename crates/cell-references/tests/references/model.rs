@@ -57,8 +57,7 @@ fn is_meant(path: &[(usize, u32)], place: &[(usize, u32)], open: Option<usize>) 
 
 /// The new lines that became of the old ones.
 fn meant(labels: &[Label], lines: Lines, place: &[(usize, u32)], open: Option<usize>) -> BTreeSet<u32> {
-    let is_it =
-        |label: &Label| (lines.first..=lines.last).contains(&label.0) && is_meant(&label.1, place, open);
+    let is_it = |label: &Label| lines.has(label.0) && is_meant(&label.1, place, open);
     (1..).zip(labels).filter(|(_, label)| is_it(label)).map(|(line, _)| line).collect()
 }
 
@@ -87,16 +86,14 @@ impl Sheet {
             self.labels(ROWS, |area| match area {
                 Area::Rows(_) => true,
                 Area::Columns(_) => false,
-                Area::Cells(range) | Area::Right(range) => {
-                    (range.columns.first..=range.columns.last).contains(&column)
-                }
+                Area::Cells(range) | Area::Right(range) => range.columns.has(column),
             })
         };
         (COLUMNS.first..=COLUMNS.last).map(rows).collect()
     }
 
     fn open(&self, place: &[(usize, u32)], line: u32, is_pinned: bool) -> Option<usize> {
-        let holds = |id: &usize| (self.lines(*id).first..=self.lines(*id).last).contains(&line);
+        let holds = |id: &usize| self.lines(*id).has(line);
         place.iter().rev().map(|step| step.0).find(holds).filter(|_| is_pinned)
     }
 }
@@ -268,9 +265,7 @@ impl World {
         }
         let crosses = |ends: &Ends| {
             ends.path.iter().map(|step| self.sheet.lines(step.0)).any(|block| {
-                let is_in = |line: u32| (block.first..=block.last).contains(&line);
-                let is_met = block.first <= ends.lines.last && ends.lines.first <= block.last;
-                is_met && !(is_in(ends.lines.first) && is_in(ends.lines.last))
+                block.meets(ends.lines) && !(block.has(ends.lines.first) && block.has(ends.lines.last))
             })
         };
         if told.widened > 0 || crosses(rows) || crosses(columns) {

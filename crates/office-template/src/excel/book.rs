@@ -379,7 +379,7 @@ fn add_rows(
 
 /// Adds the nested blocks that have the row, too.
 fn inner(items: &[Item], row: u32, is_last: bool, blocks: &mut Vec<(usize, bool)>) {
-    let of_row = |item: &&Item| matches!(item, Item::Block(rows) if (rows.lines.first..=rows.lines.last).contains(&row));
+    let of_row = |item: &&Item| matches!(item, Item::Block(rows) if rows.lines.has(row));
     if let Some(Item::Block(Rows { block, items, .. })) = items.iter().find(of_row) {
         blocks.push((*block, is_last));
         inner(items, row, is_last, blocks);

@@ -74,12 +74,18 @@ fn bounded(file: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     }
     let (mut room, mut left) = (LIMITS.unpacked_bytes.value, LIMITS.elements.value);
     let book = parts::listing((&mut archive, &found.main), (&mut room, &mut left), &LIMITS)?;
+    let sheets = book.sheets.iter().filter_map(|sheet| sheet.part.as_ref());
+    let sheets = sheets.map(|(name, xml)| (name, xml, Sheet::read(xml)));
+    let sheets: Vec<_> = sheets.filter(|(.., sheet)| sheet.has_large()).collect();
+    if sheets.is_empty() {
+        return Ok(None);
+    }
     let strings = Strings::read(book.strings, (&mut left, &LIMITS))?;
     let names = container::entries_by_name(&archive);
     let index = |name: &str| names.get(&name.to_ascii_lowercase()).copied();
     let mut changed = BTreeMap::new();
-    for (name, xml) in book.sheets.iter().filter_map(|sheet| sheet.part.as_ref()) {
-        let edits = Sheet::read(xml).clipped(&strings);
+    for (name, xml, sheet) in sheets {
+        let edits = sheet.clipped(&strings);
         if let Some(index) = index(name).filter(|_| !edits.is_empty()) {
             changed.insert(index, Content::Plain(replaced(xml, &edits)));
         }
@@ -118,7 +124,7 @@ fn tag_of(xml: &[u8], (at, name): (usize, &str)) -> Option<usize> {
 
 /// Whether a range may reach far beyond the cells of its sheet.
 fn is_large(range: Range) -> bool {
-    count(range.rows) > ROWS_BEYOND || count(range.columns) > COLUMNS_BEYOND
+    range.rows.count() > ROWS_BEYOND || range.columns.count() > COLUMNS_BEYOND
 }
 
 /// A worksheet: its part up to the end of its cells, and its merged cells and links with the places of their attributes.
@@ -146,6 +152,11 @@ impl<'x> Sheet<'x> {
         Self { cells, merged: ranges("mergeCell"), links: ranges("hyperlink") }
     }
 
+    /// Whether any of its merged cells and links may reach far beyond its cells.
+    fn has_large(&self) -> bool {
+        self.merged.iter().chain(&self.links).any(|(_, range)| is_large(*range))
+    }
+
     /// What its cells say. Those that are merged with them are used, too.
     fn said(&self) -> Said {
         let (large, others): (Vec<Range>, Vec<Range>) =
@@ -159,21 +170,20 @@ impl<'x> Sheet<'x> {
 
     /// The ranges that reach far beyond its cells, clipped.
     fn clipped(&self, strings: &Strings) -> Vec<Edit> {
-        if !self.merged.iter().chain(&self.links).any(|(_, range)| is_large(*range)) {
-            return Vec::new();
-        }
         let (said, widths) = (self.said(), Widths::read(self.cells));
         let mut counts = BTreeMap::new();
-        let merged = self.merged.iter().map(|(place, range)| {
-            let corner = Cell { row: range.rows.first, column: range.columns.first };
+        let merged = self.merged.iter().filter(|(_, range)| is_large(*range));
+        let merged = merged.map(|(place, range)| {
+            let corner = range.first_cell();
             // The text of merged cells does not go on beside them.
             let last = said.characters(corner, strings, &mut counts);
             let last = last.map(|count| widths.last_for(corner.column, count));
             (place, *range, said.used.max_of(0, last.unwrap_or_default()))
         });
-        let links = self.links.iter().map(|(place, range)| (place, *range, said.used));
-        let large = merged.chain(links).filter(|(_, range, _)| is_large(*range));
-        let mut edits: Vec<Edit> = large
+        let links = self.links.iter().filter(|(_, range)| is_large(*range));
+        let links = links.map(|(place, range)| (place, *range, said.used));
+        let mut edits: Vec<Edit> = merged
+            .chain(links)
             .filter_map(|(place, range, used)| {
                 let now = clipped(range, used);
                 (now != range).then(|| (place.clone(), now.to_string()))
@@ -194,10 +204,6 @@ fn clipped(range: Range, used: Used) -> Range {
         rows: clip(range.rows, used.row, ROWS_BEYOND),
         columns: clip(range.columns, used.column, COLUMNS_BEYOND),
     }
-}
-
-fn count(lines: Lines) -> u32 {
-    lines.last - lines.first + 1
 }
 
 /// The last row and the last column that are used.
@@ -229,8 +235,7 @@ enum Text {
 impl Said {
     /// Reads the bytes up to the end of the cells, or to where they are broken.
     fn read(xml: &[u8], merged: &[Range]) -> Self {
-        let corner = |range: &Range| Cell { row: range.rows.first, column: range.columns.first };
-        let corners: BTreeSet<Cell> = merged.iter().map(corner).collect();
+        let corners: BTreeSet<Cell> = merged.iter().map(|range| range.first_cell()).collect();
         let mut said = Self { used: Used { row: 1, column: 1 }, texts: BTreeMap::new() };
         let mut reader = Reader::from_reader(xml);
         let (mut now, mut is_said) = (Cell { row: 0, column: 0 }, false);
@@ -272,7 +277,7 @@ impl Said {
                 b"c" => {
                     let place = Range::parse(&value(&tag, "r"));
                     let next = Cell { column: now.column + 1, ..now };
-                    now = place.map_or(next, |it| Cell { row: it.rows.first, column: it.columns.first });
+                    now = place.map_or(next, Range::first_cell);
                     is_shared = value(&tag, "t") == "s";
                     text.clear();
                     has_formula = false;
@@ -292,8 +297,8 @@ impl Said {
             return;
         }
         self.used = self.used.max_of(cell.row, cell.column);
-        let shared = text.trim().parse().ok().filter(|_| is_shared);
         if is_corner {
+            let shared = text.trim().parse().ok().filter(|_| is_shared);
             let said = shared.map_or_else(|| Text::Characters(text.chars().count()), Text::Shared);
             self.texts.insert(cell, said);
         }

@@ -88,38 +88,31 @@ impl Joined {
             let first = formulas.partition_point(|(column, ..)| *column < area.columns.first);
             let behind = formulas.partition_point(|(column, ..)| *column <= area.columns.last);
             let beside = formulas.get(first..behind).unwrap_or_default().iter().filter(|(column, row, _)| {
-                !meets(area.rows, Lines::new(*row, *row))
+                !area.rows.has(*row)
                     && outer.is_none_or(|(outer, area)| {
-                        meets(area.rows, Lines::new(*row, *row)) || self.has_below(outer, (*column, *row))
+                        area.rows.has(*row) || self.has_below(outer, (*column, *row))
                     })
             });
-            let mut waiting: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
-            let mut next: Vec<(u32, u32)> = Vec::new();
+            let mut waiting: BTreeMap<(u32, u32), Vec<(u32, u32)>> = BTreeMap::new();
+            let mut next = Vec::new();
             for &(column, row, at) in beside {
                 let Some(Content::Formula(calculated)) = sheet.cells.get(at).map(|cell| &cell.content) else {
                     continue;
                 };
                 let formula = calculated.formula.formula(named.1);
-                let is_own = |mention: &Mention<'_>| mention.sheet.is_none_or(|sheet| sheet == named.0);
+                let is_own = |mention: &Mention<'_>| mention.is_of(named.0);
                 let taken = formula.mentions().filter(is_own).filter(|it| it.is_taken_of_column(column));
                 let taken: Vec<Lines> = taken.map(|mention| mention.range.rows).collect();
-                if taken.iter().any(|rows| meets(area.rows, *rows)) {
+                if taken.iter().any(|rows| area.rows.meets(*rows)) {
                     next.push((column, row));
                     continue;
                 }
                 for taken in taken.iter().flat_map(|rows| (rows.first..=rows.last).take(LINES)) {
-                    waiting.entry((column, taken)).or_default().push(row);
-                }
-            }
-            let mut all = BTreeSet::new();
-            while let Some((column, row)) = next.pop() {
-                if all.insert((column, row)) {
-                    let others = waiting.remove(&(column, row)).unwrap_or_default();
-                    next.extend(others.into_iter().map(|row| (column, row)));
+                    waiting.entry((column, taken)).or_default().push((column, row));
                 }
             }
             if let Some(own) = self.columns.get_mut(number) {
-                *own = all;
+                *own = reached(next, waiting);
             }
         }
     }
@@ -133,7 +126,7 @@ impl Joined {
         named: Named<'_>,
     ) -> BTreeSet<u32> {
         let is_of_outer = |lines: Lines| {
-            outer.is_some_and(|(outer, span)| meets(span, lines) || self.has_any(outer, row, lines))
+            outer.is_some_and(|(outer, span)| span.meets(lines) || self.has_any(outer, row, lines))
         };
         // Formulas by the columns from which they take a value.
         let mut waiting: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -141,12 +134,12 @@ impl Joined {
         for cell in sheet.of_row(row) {
             let own = Lines::new(cell.column, cell.column);
             let Content::Formula(calculated) = &cell.content else { continue };
-            if meets(span, own) || (outer.is_some() && !is_of_outer(own)) {
+            if span.meets(own) || (outer.is_some() && !is_of_outer(own)) {
                 continue;
             }
             let formula = calculated.formula.formula(named.1);
             let taken = taken(&formula, row, named.0);
-            if taken.iter().any(|lines| meets(span, *lines) || is_of_outer(*lines)) {
+            if taken.iter().any(|lines| span.meets(*lines) || is_of_outer(*lines)) {
                 next.push(cell.column);
                 continue;
             }
@@ -154,13 +147,7 @@ impl Joined {
                 waiting.entry(column).or_default().push(cell.column);
             }
         }
-        let mut all = BTreeSet::new();
-        while let Some(column) = next.pop() {
-            if all.insert(column) {
-                next.extend(waiting.remove(&column).unwrap_or_default());
-            }
-        }
-        all
+        reached(next, waiting)
     }
 
     pub(super) fn has(&self, section: usize, cell: &Cell) -> bool {
@@ -203,7 +190,7 @@ impl Joined {
     pub(super) fn in_area(&self, section: usize, Range { rows, columns }: Range) -> BTreeSet<(u32, u32)> {
         let all = self.columns.get(section).into_iter();
         let all = all.flat_map(|all| all.range((columns.first, 1)..=(columns.last, LAST_ROW)));
-        all.filter(|(_, row)| (rows.first..=rows.last).contains(row)).copied().collect()
+        all.filter(|(_, row)| rows.has(*row)).copied().collect()
     }
 }
 
@@ -219,13 +206,20 @@ fn span(row: u32, open: &Found, close: &Found) -> Lines {
     Lines::new(first, last)
 }
 
-fn meets(one: Lines, other: Lines) -> bool {
-    one.first <= other.last && other.first <= one.last
+/// The formulas `next`, and those that wait for them or for each other: `waiting` has them by the cell from which they take a value.
+fn reached<K: Ord + Copy>(mut next: Vec<K>, mut waiting: BTreeMap<K, Vec<K>>) -> BTreeSet<K> {
+    let mut all = BTreeSet::new();
+    while let Some(one) = next.pop() {
+        if all.insert(one) {
+            next.extend(waiting.remove(&one).unwrap_or_default());
+        }
+    }
+    all
 }
 
 /// The columns from which a formula takes a value of its own row, by an address that moves along.
 fn taken(formula: &Formula, row: u32, sheet: usize) -> Vec<Lines> {
-    let is_own = |mention: &Mention<'_>| mention.sheet.is_none_or(|named| named == sheet);
+    let is_own = |mention: &Mention<'_>| mention.is_of(sheet);
     let taken = formula.mentions().filter(is_own).filter(|mention| mention.is_taken_of_row(row));
     let mut taken: Vec<Lines> = taken.map(|mention| mention.range.columns).collect();
     // A table's column of its own row; which one it is, the table knows.

@@ -63,7 +63,7 @@ pub(super) fn find(
         let link =
             Link { id, range, kept: kept(tag), before: Vec::new(), rest: String::new(), slots: Vec::new() };
         if let Some(link) = read(link, address, delimiters) {
-            found.insert(At { row: range.rows.first, column: range.columns.first }, link);
+            found.insert(range.first_cell(), link);
         }
     }
     found

@@ -66,7 +66,7 @@ fn note_formula(calculated: &mut Calculated, at: At, sections: &Sections<'_>, (s
     let (mut is_above, mut is_left, mut outside) = (false, false, None);
     let formula = calculated.formula.formula(names);
     for mention in formula.mentions() {
-        let is_own = mention.sheet.is_none_or(|named| named == sheet);
+        let is_own = mention.is_of(sheet);
         if is_own && above.is_some_and(|above| mention.is_to(above)) {
             is_above = true;
         } else if is_own && left.is_some_and(|left| mention.is_to_left(left)) {
@@ -103,16 +103,15 @@ impl Sections<'_> {
     }
 
     fn has_row(&self, row: u32) -> bool {
-        self.rows.iter().any(|lines| (lines.first..=lines.last).contains(&row))
+        self.rows.iter().any(|lines| lines.has(row))
     }
 
     /// Whether a column of these cells is a section's. What stands above and below the section is there once, but for formulas that
     /// belong to its turns.
     fn has_column(&self, column: u32, Range { rows, .. }: Range) -> bool {
         self.columns.iter().any(|(number, area)| {
-            let is_in = rows.first <= area.rows.last && area.rows.first <= rows.last;
-            (area.columns.first..=area.columns.last).contains(&column)
-                && (is_in
+            area.columns.has(column)
+                && (rows.meets(area.rows)
                     || (rows.first == rows.last && self.joined.has_below(*number, (column, rows.first))))
         })
     }

@@ -262,7 +262,7 @@ fn merges(sheet: &Sheet) -> HashMap<At, Range> {
         let tag = behind.get(at..)?;
         let tag = tag.get(..=memchr::memchr(b'>', tag)?)?;
         let range = Range::parse(&attribute_of(tag, |name| name == b"ref")?)?;
-        Some((At { row: range.rows.first, column: range.columns.first }, range))
+        Some((range.first_cell(), range))
     });
     merges.collect()
 }

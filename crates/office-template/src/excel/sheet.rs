@@ -1,6 +1,5 @@
 //! A sheet as the template has it: its rows and cells, and the bytes of its part that they take (ECMA-376 part 1, 18.3.1).
 
-use std::cell::Cell as Left;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -122,7 +121,7 @@ impl Sheet {
 
     /// Whether something stands in any cell of a range. `left` (rows, cells and bytes that may still be looked at) becomes less;
     /// when it is used up, every range counts as filled.
-    pub(super) fn is_filled(&self, range: references::Range, left: &Left<u64>) -> bool {
+    pub(super) fn is_filled(&self, range: references::Range, left: &std::cell::Cell<u64>) -> bool {
         let from = self.rows.partition_point(|row| row.number < range.rows.first);
         let mut rows = self.rows.iter().skip(from).take_while(|row| row.number <= range.rows.last);
         let is_over = |effort: usize| {

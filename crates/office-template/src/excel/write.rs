@@ -176,7 +176,7 @@ impl<'a> Writer<'a, '_> {
     fn block_of(&self, column: u32, around: Option<usize>) -> Option<(usize, Lines)> {
         self.areas.iter().enumerate().find_map(|(block, (area, parent))| match area {
             Area::Columns(columns) => {
-                let is_meant = *parent == around && (columns.first..=columns.last).contains(&column);
+                let is_meant = *parent == around && columns.has(column);
                 is_meant.then_some((block, *columns))
             }
             Area::Rows(_) | Area::Cells(_) | Area::Right(_) => None,

@@ -1,12 +1,14 @@
 //! Rules for areas (`sqref`) with their formulas: conditional formats, validations, sparklines; also Excel 2010's in `extLst`
 //! ([MS-XLSX] 2.6).
 
+use std::borrow::Cow;
+
 use cell_references::{Cell, Meaning, Mention, Place, Range};
 
 use super::Writer;
 use crate::book::{Fate, first_of};
 use crate::error::Error;
-use crate::xml::rewritten;
+use crate::xml::{Document, rewritten};
 
 impl Writer<'_, '_> {
     /// Moves a rule to all cells that its cells became. Its formulas are relative to the first cell of its areas: if that was
@@ -18,19 +20,17 @@ impl Writer<'_, '_> {
             Some(holder) => Some(document.text(holder)),
             None => document.value(index, "sqref"),
         };
-        let Some(list) = list else { return Ok(()) };
-        let ranges = Range::parse_list(&list).unwrap_or_default();
+        let ranges = list.and_then(|list| Range::parse_list(&list)).unwrap_or_default();
         let Some(first) = ranges.first().copied().map(first_of) else { return Ok(()) };
         let is_list = document.value(index, "type").as_deref() == Some("list");
         let meaning = if is_list { Meaning::Cells } else { Meaning::Value };
         let (sheet, is_filled) = (self.sheet, self.is_filled);
         let are_rows = ranges.iter().any(|range| sheet.moves.is_beside_rows(*range));
-        let is_beside =
-            |range: Range| sheet.moves.is_beside_rows(range) || sheet.moves.is_beside_columns(range);
-        let goes_on = goes_on && ranges.iter().any(|range| is_beside(*range));
+        let goes_on = goes_on && ranges.iter().any(|range| sheet.moves.is_beside(*range));
         let takes = if goes_on { self.takes(index, meaning, (first, are_rows)) } else { Takes::Nothing };
-        let is_in_each = |range: Range| goes_on && is_beside(range) && takes.is_in_each(|| is_filled(range));
-        match sheet.areas(&list, is_in_each, self.report, what) {
+        let is_in_each =
+            |range: Range| goes_on && sheet.moves.is_beside(range) && takes.is_in_each(|| is_filled(range));
+        match sheet.areas(&ranges, is_in_each, self.report, what) {
             Fate::Gone => {
                 self.leave_out(index);
                 return Ok(());
@@ -51,54 +51,35 @@ impl Writer<'_, '_> {
         };
         let base = Base {
             place,
-            cell: Cell { row: left.rows.first, column: left.columns.first },
+            cell: left.first_cell(),
             rows: distance(left.rows.first, first.rows.first),
             columns: distance(left.columns.first, first.columns.first),
         };
-        for at in self.formulas(index) {
+        for (at, text) in formulas(document, index) {
+            let Some(text) = self.relative(&text, meaning, base, what)? else { continue };
             if document.name(at) == "cfvo" {
-                let value = document.value(at, "val").unwrap_or_default();
-                if let Some(text) = self.relative(&value, Meaning::Value, base, what)? {
-                    self.edits.set(document, at, "val", &text);
-                }
-            } else if let Some(text) = self.relative(&document.text(at), meaning, base, what)? {
+                self.edits.set(document, at, "val", &text);
+            } else {
                 self.edits.set_text(document, at, &text);
             }
         }
         Ok(())
     }
 
-    /// The elements of a rule that have formulas. The bounds of colour scales, bars and icons (`cfvo`) may be some.
-    fn formulas(&self, index: usize) -> Vec<usize> {
-        let document = self.document;
-        let is_formula = |at: &usize| match document.name(*at) {
-            "formula" | "formula1" | "formula2" | "f" => document.children(*at).next().is_none(),
-            name => name == "cfvo",
-        };
-        document.within(index).filter(is_formula).collect()
-    }
-
     /// What the formulas of a rule take of a block of rows, or of columns, that it is beside. They are relative to the cell `first`.
     fn takes(&self, index: usize, meaning: Meaning, (first, are_rows): (Range, bool)) -> Takes {
-        let (document, moves) = (self.document, self.sheet.moves);
+        let moves = self.sheet.moves;
         let (row, column) = (first.rows.first, first.columns.first);
         let mut takes = Takes::Nothing;
-        for at in self.formulas(index) {
-            let text = if document.name(at) == "cfvo" {
-                document.value(at, "val").unwrap_or_default()
-            } else {
-                document.text(at)
-            };
+        for (_, text) in formulas(self.document, index) {
             let formula = self.sheet.parse(&text, meaning);
             for mention in formula.mentions() {
-                let is_own = mention.sheet.is_none_or(|named| named == self.sheet.at.sheet);
-                let is_once = moves.is_beside_rows(mention.range) || moves.is_beside_columns(mention.range);
                 let (is_of_line, is_value) = if are_rows {
                     (mention.moving_rows() == [Some(row); 2], mention.is_taken_of_row(row))
                 } else {
                     (mention.moving_columns() == [Some(column); 2], mention.is_taken_of_column(column))
                 };
-                if !is_own || is_once || !is_of_line {
+                if !is_of_line || !mention.is_of(self.sheet.at.sheet) || moves.is_beside(mention.range) {
                     continue;
                 }
                 // Cells to choose from that are those of one line.
@@ -186,6 +167,20 @@ impl Writer<'_, '_> {
     }
 }
 
+/// The elements of a rule that have formulas, and these. The bounds of colour scales, bars and icons (`cfvo`) may be some.
+fn formulas<'d>(document: &'d Document<'_>, index: usize) -> impl Iterator<Item = (usize, Cow<'d, str>)> {
+    document.within(index).filter_map(|at| {
+        let formula = match document.name(at) {
+            "formula" | "formula1" | "formula2" | "f" if document.children(at).next().is_none() => {
+                document.text(at)
+            }
+            "cfvo" => document.value(at, "val")?,
+            _ => return None,
+        };
+        Some((at, formula))
+    })
+}
+
 /// What the formulas of a rule take of a block that the rule is beside.
 #[derive(Clone, Copy)]
 enum Takes {
@@ -197,7 +192,7 @@ enum Takes {
 }
 
 impl Takes {
-    /// Whether the rule is in each turn. A cell in which something stands is there once, and its rule with it.
+    /// Whether the rule is in each turn. One that takes nothing of the block is there once if something stands in its cell.
     fn is_in_each(self, is_filled: impl FnOnce() -> bool) -> bool {
         match self {
             Self::Nothing => !is_filled(),

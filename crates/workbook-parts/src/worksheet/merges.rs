@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use cell_references::Range;
 
 use super::Writer;
-use crate::book::count;
 use crate::error::Error;
 use crate::xml::rewritten;
 
@@ -22,7 +21,7 @@ impl Writer<'_, '_> {
             for now in self.sheet.moves.copies(range) {
                 self.sheet.check(merges.len() + 1, "merged cells")?;
                 // Excel takes a file for damaged in which a single cell is merged.
-                if count(now.rows) > 1 || count(now.columns) > 1 {
+                if now.rows.count() > 1 || now.columns.count() > 1 {
                     merges.push((now, child));
                 }
             }

@@ -3,7 +3,7 @@
 use cell_references::{Cell, LAST_COLUMN, LAST_ROW, Lines, Place, Range};
 
 use super::Writer;
-use crate::book::{Fate, count, first_of};
+use crate::book::{Fate, first_of};
 use crate::error::Error;
 use crate::xml::rewritten;
 
@@ -50,7 +50,7 @@ impl Writer<'_, '_> {
         for (name, now) in [("ySplit", rows), ("xSplit", columns)] {
             match now {
                 Frozen::Nothing => {}
-                Frozen::Lines(lines) => self.edits.set(document, index, name, &count(lines).to_string()),
+                Frozen::Lines(lines) => self.edits.set(document, index, name, &lines.count().to_string()),
                 Frozen::Gone => self.edits.unset(document, index, name),
             }
         }

@@ -62,6 +62,7 @@ fn a_conditional_format_beside_a_list_is_that_of_each_row() {
             // What stands once is looked at once, and sees the whole list.
             ("G2", "G2<9", "G2", "G2<9"),
             ("G2", "G2<SUM(B2:B2)", "G2", "G2<SUM(B2:B4)"),
+            ("G2", "B2>2", "G2:G4", "B2>2"),
             ("D2", "SUM(B2)>3", "D2", "SUM(B2:B4)>3"),
         ],
     );
