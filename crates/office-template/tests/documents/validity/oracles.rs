@@ -21,6 +21,20 @@ for path in pathlib.Path(sys.argv[1]).iterdir():
     print(json.dumps([path.name, error]))
 ";
 
+/// openxml-audit, which remembers the ids in a package by the package's address in memory: after a package is freed, the next one
+/// may get its address, and would be judged by the ids of the other. So all of them are kept.
+const AUDIT: &str = "\
+import sys
+from openxml_audit.cli import main
+from openxml_audit.package import OpenXmlPackage
+kept, begin = [], OpenXmlPackage.__init__
+def begin_and_keep(package, *arguments):
+    kept.append(package)
+    begin(package, *arguments)
+OpenXmlPackage.__init__ = begin_and_keep
+sys.exit(main())
+";
+
 /// What the SDK calls it when it cannot open a file.
 pub const UNOPENED: &str = "Exception";
 
@@ -76,7 +90,8 @@ fn sdk(folder: &Path) -> Found {
 }
 
 fn audit(folder: &Path) -> Found {
-    let said: Value = json(&run(Command::new(tool("word/bin/openxml-audit"))
+    let said: Value = json(&run(Command::new(tool("word/bin/python"))
+        .args(["-c", AUDIT])
         .args(["--format", "microsoft365", "--output", "json", "--max-errors", "0", "--recursive"])
         .arg(folder)));
     let of_file = |file: &Value| {
