@@ -356,7 +356,10 @@ mod tests {
             std::os::unix::fs::chown(path, Some(12_345), None).unwrap();
         }
         let refused = DataDir::open(path).unwrap_err().to_string();
-        assert!(refused.contains("belongs to user") && refused.contains("as its owner (sudo -u "), "{refused}");
+        assert!(
+            refused.contains("belongs to user") && refused.contains("as its owner (sudo -u "),
+            "{refused}"
+        );
         let unseen = DataDir::find(path).unwrap_err().to_string();
         assert_eq!(unseen, refused, "not: there is none");
     }

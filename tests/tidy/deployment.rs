@@ -161,7 +161,9 @@ fn the_package_has_the_files_of_config_that_its_pages_lead_to() {
     for page in ["README.md", "docs/deployment.md", "docs/configuration.md"] {
         let text = tree::read(page);
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-        for link in links.map(|link| link.trim_start_matches("../")).filter(|link| link.starts_with("config/")) {
+        for link in
+            links.map(|link| link.trim_start_matches("../")).filter(|link| link.starts_with("config/"))
+        {
             assert!(copy.contains(&format!(" {link} ")), "{page} leads to {link}");
         }
     }

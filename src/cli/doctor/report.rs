@@ -102,10 +102,15 @@ mod tests {
     #[test]
     fn a_remedy_of_several_parts_is_printed_once() {
         let lacks = |part| Finding::warning(part, "there is none").with_remedy("pages", "install all");
-        let findings = [lacks("LibreOffice"), Finding::ok("qpdf", "/usr/bin/qpdf"), lacks("Writer"), lacks("Calc")];
+        let findings =
+            [lacks("LibreOffice"), Finding::ok("qpdf", "/usr/bin/qpdf"), lacks("Writer"), lacks("Calc")];
         let text = text(&findings);
         assert_eq!(text.matches("install all").count(), 1, "{text}");
         assert_eq!(text.matches("remedy:   as for LibreOffice").count(), 2, "{text}");
-        assert_eq!(json(&findings).unwrap().matches("install all").count(), 3, "a program reads each by itself");
+        assert_eq!(
+            json(&findings).unwrap().matches("install all").count(),
+            3,
+            "a program reads each by itself"
+        );
     }
 }

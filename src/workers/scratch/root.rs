@@ -96,8 +96,7 @@ fn sweep_root(path: &Path) -> io::Result<()> {
         // Removed meanwhile, never a folder, or another user's, which is closed to this one.
         Err(error) => {
             use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
-            let is_none_of_ours =
-                matches!(error.kind(), NotFound | NotADirectory | PermissionDenied);
+            let is_none_of_ours = matches!(error.kind(), NotFound | NotADirectory | PermissionDenied);
             return if is_none_of_ours { Ok(()) } else { Err(error) };
         }
     };
