@@ -141,7 +141,16 @@ fn numbers_money_and_dates_read_as_the_page_of_templates_says() {
     }
 }
 
-/// Stand-ins for files of the reader.
+/// A reader's shell may be any of POSIX. The tour runs in bash, since only that fails where one part of a pipe does.
+#[test]
+fn shell_commands_are_written_for_any_shell() {
+    for page in PAGES {
+        let script = blocks(page, "sh");
+        let output = Command::new("sh").args(["-n", "-c", &script]).output().unwrap();
+        assert!(output.status.success(), "{script}\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
 #[test]
 fn command_lines_in_the_pages_work_as_written() {
     let folder = tempfile::tempdir().unwrap();

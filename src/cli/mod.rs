@@ -179,7 +179,7 @@ fn file(
 /// The data folder that `config` names, which must be one.
 fn data_folder(config: &Config) -> Result<DataDir, CommandError> {
     let path = Path::new(&config.storage.data_dir);
-    if DataDir::find(path).is_none() {
+    if DataDir::find(path)?.is_none() {
         return Err(format!("{} is no data folder; set storage.data_dir to it", path.display()).into());
     }
     Ok(DataDir::open(path)?)

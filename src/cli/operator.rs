@@ -97,7 +97,7 @@ fn administer_here(
     request: &AdminRequest,
 ) -> Result<AdminReply, CommandError> {
     // Only creating an account may create the folder: with a wrong path, any other command would report an empty service.
-    if !matches!(request, AdminRequest::CreateAccount { .. }) && DataDir::find(folder).is_none() {
+    if !matches!(request, AdminRequest::CreateAccount { .. }) && DataDir::find(folder)?.is_none() {
         let place = folder.display();
         return Err(format!(
             "there is no data folder at {place}; set storage.data_dir (PLATEN__STORAGE__DATA_DIR) to the service's, or \

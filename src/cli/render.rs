@@ -79,11 +79,12 @@ pub fn run(mut config: Config, arguments: &RenderArguments) -> Result<ExitCode, 
     let metrics = Metrics::new();
     let catalog = Arc::new(Catalog::new(engines::all(), can_confine_files(&config), metrics.engines.clone()));
     let (input, plan) = input_of(arguments, &config, &catalog)?;
-    // One Chromium for pages with and without script; none where no step shows a page.
-    config.browser.processes = u64::from(plan.steps().iter().any(|step| step.engine == page::NAME));
-    config.browser.static_processes = 0;
+    let needs_browser = page::needs_browser(&plan);
+    // One Chromium for pages with and without script. It starts beside the steps before it, unless it may not be needed.
+    config.browser.start = if needs_browser { Start::Eager } else { Start::Lazy };
+    (config.browser.processes, config.browser.static_processes) = (1, 0);
     output::check(arguments, input.target)?;
-    let context = RenderContext { catalog, metrics, needs_browser: page::needs_browser(&plan) };
+    let context = RenderContext { catalog, metrics, needs_browser };
     let rendered = actix::System::new().block_on(progress::shown(render(config, input, context)));
     let (kind, document) = rendered?;
     let output = output::destination(arguments, kind)?;

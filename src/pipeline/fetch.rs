@@ -117,8 +117,10 @@ fn misfit(job: TemplateKind, template: &LoadedTemplate) -> JobError {
         None => format!("of the type {found} ({})", site.entry()),
     };
     let job = job.name();
-    let sentence =
-        format!("the template is {what}, but the job's type is {job}; use a template of that type");
+    let sentence = format!(
+        "the template is {what}, but the job's type is {job}; set the type to {found}, or give a template of the type \
+         {job}"
+    );
     JobError::new(ErrorCode::TemplateInvalid, sentence)
 }
 

@@ -3,10 +3,11 @@
 use std::fmt::Display;
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::sync_folder;
+use super::wrong_user::{WrongUser, wrong_user};
 use crate::clock::Timestamp;
 
 /// The format this program reads and writes.
@@ -196,9 +197,13 @@ impl DataDir {
     }
 
     /// The folder at `path` if platen made one there, without changing anything.
-    pub fn find(path: &Path) -> Option<Self> {
-        let folder = Self { path: std::path::absolute(path).ok()? };
-        folder.is_data_dir().then_some(folder)
+    ///
+    /// # Errors
+    /// When it is another user's: this one could not tell whether platen made it.
+    pub fn find(path: &Path) -> Result<Option<Self>, DataDirError> {
+        let folder = Self { path: std::path::absolute(path).map_err(refused(path))? };
+        check_owner(&folder.path)?;
+        Ok(folder.is_data_dir().then_some(folder))
     }
 
     fn control(&self) -> PathBuf {
@@ -229,13 +234,8 @@ impl DataDir {
 /// # Errors
 /// When the folder is there and is another user's.
 pub(super) fn check_owner(path: &Path) -> Result<(), DataDirError> {
-    let Ok(metadata) = path.metadata() else { return Ok(()) };
-    let (owner, own) = (metadata.uid(), nix::unistd::geteuid().as_raw());
-    if owner == own {
-        return Ok(());
-    }
-    let cause = format!("belongs to user {owner}, and this is user {own}; run platen as its owner");
-    Err(unexpected(path, cause))
+    wrong_user(path)
+        .map_or(Ok(()), |WrongUser { cause, remedy }| Err(DataDirError(format!("{cause}; {remedy}"))))
 }
 
 /// The format of a folder; `None` if it has no file `version`.
@@ -342,9 +342,9 @@ mod tests {
         assert!(refused.contains("is not empty and no data folder"), "{refused}");
         assert_eq!((mode(root.path()), std::fs::read_dir(root.path()).unwrap().count()), (before, 2));
         std::fs::rename(root.path().join("letter"), root.path().join("version.new")).unwrap();
-        assert!(DataDir::find(root.path()).is_none());
+        assert!(DataDir::find(root.path()).unwrap().is_none());
         DataDir::open(root.path()).unwrap();
-        assert!(DataDir::find(root.path()).is_some());
+        assert!(DataDir::find(root.path()).unwrap().is_some());
     }
 
     #[test]
@@ -356,7 +356,12 @@ mod tests {
             std::os::unix::fs::chown(path, Some(12_345), None).unwrap();
         }
         let refused = DataDir::open(path).unwrap_err().to_string();
-        assert!(refused.contains("belongs to user") && refused.contains("as its owner"), "{refused}");
+        assert!(
+            refused.contains("belongs to user") && refused.contains("as its owner (sudo -u "),
+            "{refused}"
+        );
+        let unseen = DataDir::find(path).unwrap_err().to_string();
+        assert_eq!(unseen, refused, "not: there is none");
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! | `upload_staging` | where an upload arrives before it is an input |
 //! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
 //! | `account_counts`, `quota` | counts with limits for each account; its stored bytes |
-//! | `data_dir`, `backup` | the data folder and copies of it |
+//! | `data_dir`, `wrong_user`, `backup` | the data folder, whom it is closed to, and copies of it |
 
 pub mod account_counts;
 pub mod backup;
@@ -32,6 +32,7 @@ pub mod s3;
 mod staged_buffer;
 pub mod upload_staging;
 pub mod walk;
+pub mod wrong_user;
 
 use std::fs::File;
 use std::io::{self, ErrorKind};

@@ -129,7 +129,7 @@ async fn unusable_archives_fail_the_job_with_the_reason() {
         (outside, "'../../evil.sh' leads out of its folder by '..'"),
         (empty, "no index.html at its top, only 'readme.md'"),
         (cut, "the archive is damaged or cut off"),
-        (word, "the template is a Word file (.docx) and goes with the type docx, but the job's type is html"),
+        (word, "but the job's type is html; set the type to docx, or give a template of the type html"),
         (b"\\documentclass{article}".to_vec(), "the template is of the type latex (index.tex)"),
         (b"%PDF-1.7".to_vec(), "the template is a PDF"),
         (Vec::new(), "the template is empty"),

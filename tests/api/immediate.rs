@@ -193,7 +193,7 @@ async fn a_form_brings_the_page_its_files_data_and_options() {
 /// What is sent, and its status, its code and what its detail says.
 type Refused = (&'static [&'static str], u16, &'static str, &'static str);
 
-const REFUSED: [Refused; 12] = [
+const REFUSED: [Refused; 13] = [
     (&["-F", "files=@index.html", "-F", "files=@large"], 413, "payload_too_large", "http.json_limit_bytes"),
     (&["-F", "files=@index.html", "-F", "files=@a.js;filename=../a.js"], 422, "render_failed", "../a.js"),
     (
@@ -240,6 +240,12 @@ const REFUSED: [Refused; 12] = [
         400,
         "malformed_json",
         "The part 'data' is not valid JSON at line 1",
+    ),
+    (
+        &["-F", "files=@index.html;filename=letter.docx"],
+        422,
+        "validation_failed",
+        "/type: is required with this file: set it to docx",
     ),
     (&["-H", "Content-Type: multipart/form-data", "-d", "x"], 400, "bad_request", "The form cannot be read"),
 ];

@@ -151,3 +151,20 @@ fn the_image_is_built_of_all_that_git_keeps() {
     };
     assert_eq!(rules(".dockerignore"), rules(".gitignore"));
 }
+
+#[test]
+fn the_package_has_the_files_of_config_that_its_pages_lead_to() {
+    let script = tree::read("scripts/package");
+    let copy = script.lines().find(|line| line.ends_with(" \"$1/config\"")).expect("it copies into config");
+    // Compose reads it.
+    assert!(copy.contains(" config/chromium-seccomp.json "));
+    for page in ["README.md", "docs/deployment.md", "docs/configuration.md"] {
+        let text = tree::read(page);
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in
+            links.map(|link| link.trim_start_matches("../")).filter(|link| link.starts_with("config/"))
+        {
+            assert!(copy.contains(&format!(" {link} ")), "{page} leads to {link}");
+        }
+    }
+}

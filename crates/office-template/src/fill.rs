@@ -316,7 +316,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         self.nodes(nodes, &mut std::iter::empty())
     }
 
-    /// Writes a table or a row, or leaves it out if none of its children are left: Word does not open a document with a table
+    /// Writes a table or a row, or leaves it out if none of its children are left. Word does not open a document that has a table
     /// without rows or a row without cells.
     fn holder<'b>(
         &mut self,

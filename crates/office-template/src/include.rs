@@ -32,7 +32,7 @@ use crate::plan::Node;
 use crate::source::{Document, Source};
 use crate::styles::Styles;
 use crate::tags;
-use crate::word::{Origin, Part};
+use crate::word::{Origin, Part, Prefixes};
 use crate::written::{Refusal, Written};
 pub(crate) use copy::Copy;
 pub(crate) use numbering::{again as list_again, in_turn, prepare_lists, write_lists};
@@ -202,7 +202,8 @@ pub(crate) fn inserted(
     let staged = package.unstage(stage);
     let body = text::body(xml, host.prefix)
         .ok_or_else(|| format!("{} cannot be taken in: it has no text", document.name))?;
-    let used = text::used((xml, body), host.prefix).map_err(|error| named(&document.name, error))?;
+    let prefixes = Prefixes::of(xml);
+    let used = text::used(body, host.prefix, &prefixes).map_err(|error| named(&document.name, error))?;
     let mut merged = package.taken.merged.remove(&document.name).unwrap_or_default();
     merged.copies += 1;
     let mut own = parts::Own::new(document, staged, stage);
@@ -215,7 +216,7 @@ pub(crate) fn inserted(
     }
     let written = text::written(
         (xml, body),
-        text::Names { styles: &merged.styles, lists: &lists, relationships: &ids },
+        text::Names { styles: &merged.styles, lists: &lists, relationships: &ids, prefixes: &prefixes },
         (document, host),
         package,
     );

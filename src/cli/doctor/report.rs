@@ -71,17 +71,21 @@ pub(super) fn is_good(findings: &[Finding]) -> bool {
 
 pub(super) fn text(findings: &[Finding]) -> String {
     let mut text = String::new();
-    for finding in findings {
+    for (at, finding) in findings.iter().enumerate() {
         let state = match finding.state {
             State::Ok => "ok",
             State::Warning => "warning",
             State::Missing => "missing",
         };
         let _ = writeln!(text, "{state:<INDENT$}{:<PART_WIDTH$}{}", finding.part, finding.detail);
-        for (word, line) in [("disables: ", &finding.disables), ("remedy:   ", &finding.remedy)] {
-            if let Some(line) = line {
-                let _ = writeln!(text, "{:INDENT$}{word}{line}", "");
-            }
+        if let Some(disables) = &finding.disables {
+            let _ = writeln!(text, "{:INDENT$}disables: {disables}", "");
+        }
+        if let Some(remedy) = &finding.remedy {
+            // Parts of one program share a command, which may be long.
+            let same = findings[..at].iter().find(|earlier| earlier.remedy.as_ref() == Some(remedy));
+            let remedy = same.map_or_else(|| remedy.clone(), |earlier| format!("as for {}", earlier.part));
+            let _ = writeln!(text, "{:INDENT$}remedy:   {remedy}", "");
         }
     }
     text.trim_end().to_owned()
@@ -89,4 +93,24 @@ pub(super) fn text(findings: &[Finding]) -> String {
 
 pub(super) fn json(findings: &[Finding]) -> serde_json::Result<String> {
     serde_json::to_string_pretty(&Report { good: is_good(findings), findings })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remedy_of_several_parts_is_printed_once() {
+        let lacks = |part| Finding::warning(part, "there is none").with_remedy("pages", "install all");
+        let findings =
+            [lacks("LibreOffice"), Finding::ok("qpdf", "/usr/bin/qpdf"), lacks("Writer"), lacks("Calc")];
+        let text = text(&findings);
+        assert_eq!(text.matches("install all").count(), 1, "{text}");
+        assert_eq!(text.matches("remedy:   as for LibreOffice").count(), 2, "{text}");
+        assert_eq!(
+            json(&findings).unwrap().matches("install all").count(),
+            3,
+            "a program reads each by itself"
+        );
+    }
 }

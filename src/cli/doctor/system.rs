@@ -8,6 +8,7 @@ use super::report::Finding;
 use crate::config::Config;
 use crate::outbound::certificate_authorities;
 use crate::storage::free_bytes;
+use crate::storage::wrong_user::{WrongUser, wrong_user};
 
 const FOLDER: &str = "Data folder";
 const FILES: &str = "Open files";
@@ -32,6 +33,10 @@ fn folder(configured: &Path, free_limit_bytes: u64) -> Finding {
     let Ok(path) = std::path::absolute(configured) else {
         return missing("storage.data_dir is empty".to_owned(), "set storage.data_dir");
     };
+    if let Some(WrongUser { cause, remedy }) = wrong_user(&path) {
+        return Finding::missing(FOLDER, cause)
+            .with_remedy("the commands of the operator, and this check, for this user", remedy);
+    }
     let Some(nearest) = path.ancestors().find(|ancestor| ancestor.exists()) else {
         return missing(format!("{} is nowhere", path.display()), "set storage.data_dir");
     };

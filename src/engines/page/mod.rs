@@ -3,7 +3,7 @@
 //! A page that opens by itself is a file already: no browser is asked for it. The browser pool looks for Chromium, restarts
 //! it and has error codes of its own; so this engine requires nothing.
 //!
-//! The table of engines runs it by [`ENGINE`]; the commands ask a plan by [`NAME`] and [`needs_browser`]. `render` and `inlined`
+//! The table of engines runs it by [`ENGINE`]; the commands ask a plan by [`needs_browser`]. `render` and `inlined`
 //! alone call `browser`; the scans are pure.
 
 mod attempts;
@@ -33,7 +33,7 @@ use crate::domain::kinds::FileKind;
 use crate::thread;
 
 /// Its name in routes, metrics and errors.
-pub const NAME: &str = "chromium";
+const NAME: &str = "chromium";
 
 /// The engine.
 pub const ENGINE: Engine = Engine {

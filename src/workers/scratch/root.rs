@@ -93,11 +93,12 @@ impl Drop for ScratchRoot {
 fn sweep_root(path: &Path) -> io::Result<()> {
     let folder = match open_folder(CWD, &CString::new(path.as_os_str().as_encoded_bytes())?) {
         Ok(folder) => folder,
-        // Removed meanwhile, or never a folder.
-        Err(error) if matches!(error.raw_os_error(), Some(nix::libc::ENOENT | nix::libc::ENOTDIR)) => {
-            return Ok(());
+        // Removed meanwhile, never a folder, or another user's, which is closed to this one.
+        Err(error) => {
+            use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+            let is_none_of_ours = matches!(error.kind(), NotFound | NotADirectory | PermissionDenied);
+            return if is_none_of_ours { Ok(()) } else { Err(error) };
         }
-        Err(error) => return Err(error),
     };
     let folder_file = File::from(folder);
     // Hazard: any user can make such a folder among temporary files, with a record of a process to be killed. So the folder
@@ -121,4 +122,28 @@ fn sweep_root(path: &Path) -> io::Result<()> {
     }
     removal::empty(&folder)?;
     std::fs::remove_dir(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_another_user_is_not_left_behind() {
+        let parent = tempfile::tempdir().unwrap();
+        let other = parent.path().join(format!("{PREFIX}other"));
+        std::fs::create_dir(&other).unwrap();
+        std::fs::write(other.join(LOCK), "").unwrap();
+        // Root may open a folder of anybody; to others theirs is closed.
+        if nix::unistd::geteuid().is_root() {
+            std::os::unix::fs::chown(&other, Some(12_345), None).unwrap();
+        } else {
+            std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0)).unwrap();
+        }
+        sweep_root(&other).unwrap();
+        assert!(other.exists(), "it is nobody's to remove but its owner's");
+        if !nix::unistd::geteuid().is_root() {
+            std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o700)).unwrap();
+        }
+    }
 }

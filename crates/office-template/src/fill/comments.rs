@@ -1,9 +1,9 @@
 //! Comments of turns in the parts that say more of comments: which are answers to others, which are resolved, when they were
 //! written.
 //!
-//! Hazard: these parts name a comment by an id of its last paragraph (`w14:paraId`). If each turn's comment had the same one, or one
-//! that stands there had no comment, Word would call the file damaged or lose the threads. So copies get ids of their own, with
-//! entries like those of the template; entries without a comment are removed.
+//! Hazard: these parts name a comment by an id of its last paragraph (`w14:paraId`). If the comments of all turns had the same id, or
+//! an entry named no comment, Word would call the file damaged or lose the threads. So copies get ids of their own, with
+//! entries like those of the template. Entries without a comment are removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -285,9 +285,13 @@ pub(crate) fn finish(
         package.put(&name, with_last(&xml, &String::from_utf8_lossy(&text)))?;
     }
     comments::finish((dependents, main), package, &comments)?;
-    // The addresses of notes had tags; each filled link has a relationship of its own.
-    for dependent in dependents.iter().filter(|one| one.note().is_some()) {
-        package.forget(&dependent.part.name, &dependent.part.forgotten)?;
+    // The addresses of notes had tags; each filled link has a relationship of its own. A part is read once for all of its notes.
+    let mut forgotten: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for Dependent { part, .. } in dependents.iter().filter(|one| one.note().is_some()) {
+        forgotten.entry(&part.name).or_default().extend_from_slice(&part.forgotten);
+    }
+    for (part, ids) in forgotten {
+        package.forget(part, &ids)?;
     }
     let is_unused = |(at, dependent): &(usize, &Dependent)| {
         dependent.is_own && dependent.targets().is_some() && !first.contains(at)

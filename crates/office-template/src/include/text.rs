@@ -34,6 +34,8 @@ pub(super) struct Names<'a> {
     pub styles: &'a BTreeMap<String, String>,
     pub lists: &'a BTreeMap<String, u64>,
     pub relationships: &'a BTreeMap<String, String>,
+    /// The prefixes of attributes with ids of relationships.
+    pub prefixes: &'a Prefixes,
 }
 
 /// The content of a main part's body.
@@ -44,10 +46,9 @@ pub(super) fn body<'x>(xml: &'x [u8], prefix: &str) -> Option<&'x [u8]> {
     xml.get(begin..end)
 }
 
-/// What the `body` of the part `xml` refers to.
-pub(super) fn used((xml, body): (&[u8], &[u8]), prefix: &str) -> Result<Used, Error> {
+/// What the `body` of a part refers to; `prefixes` are its part's.
+pub(super) fn used(body: &[u8], prefix: &str, prefixes: &Prefixes) -> Result<Used, Error> {
     let mut used = Used::default();
-    let prefixes = Prefixes::of(xml);
     let look = |seen: &Seen<'_>| {
         match seen.name {
             "pStyle" | "rStyle" | "tblStyle" => {
@@ -81,7 +82,6 @@ pub(super) fn written(
 ) -> Result<(String, BTreeSet<&'static str>), Refusal> {
     let mut writer = Writer {
         names,
-        prefixes: Prefixes::of(xml),
         declared: declarations(root(xml), root(host.xml), body),
         copy: Copy::begin(&mut *package, host.root.0)?,
         left_out: BTreeSet::new(),
@@ -97,8 +97,6 @@ pub(super) fn written(
 
 struct Writer<'a, 'p, 'f> {
     names: Names<'a>,
-    /// The prefixes of attributes with ids of relationships.
-    prefixes: Prefixes,
     /// Namespace declarations for the elements at the top.
     declared: Vec<(String, String)>,
     copy: Copy<'p, 'f>,
@@ -147,7 +145,7 @@ impl Writer<'_, '_, '_> {
 
     /// The new value of an attribute, `None` where it stays.
     fn value(&mut self, seen: &Seen<'_>, name: &str, value: &str) -> Option<String> {
-        if self.prefixes.hold(name.as_bytes()) {
+        if self.names.prefixes.hold(name.as_bytes()) {
             return self.names.relationships.get(value).cloned();
         }
         let local = name.rsplit(':').next().unwrap_or_default();

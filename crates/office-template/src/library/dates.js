@@ -79,27 +79,37 @@ const token = (name, zone, time, hasDay) => {
   if (name === "YY") return pad(value % 100, 2);
   return pad(name[0] === "h" ? (value + 11) % 12 + 1 : value, name.length);
 };
+const tokenAt = (text, at) => {
+  for (let index = 0; index < TOKENS.length; index += 1) if (startsWith(text, TOKENS[index], at)) return TOKENS[index];
+  return undefined;
+};
+// The end of the text in brackets that begins here; -1 if none does.
+const endOfText = (text, at) => (text[at] === "[" ? indexOf(text, "]", at) : -1);
 const pattern = (text, zone, time) => {
   const hasDay = indexOf(text, "D") >= 0;
   let out = "";
   for (let at = 0; at < text.length; ) {
-    const end = text[at] === "[" ? indexOf(text, "]", at) : -1;
+    const end = endOfText(text, at);
     if (end > 0) { out += slice(text, at + 1, end); at = end + 1; continue; }
-    let found;
-    for (let index = 0; index < TOKENS.length && found === undefined; index += 1) {
-      if (startsWith(text, TOKENS[index], at)) found = TOKENS[index];
-    }
+    const found = tokenAt(text, at);
     out += found === undefined ? text[at] : token(found, zone, time, hasDay);
     at += found === undefined ? 1 : found.length;
   }
   return out;
 };
-// Whether nothing but a pattern's letters stands in a text: "ms" is minutes and seconds, though Malay too.
+// Whether a text has some part of a date: "foo" would be printed for every date alike.
 const isPattern = (text) => {
-  let at = 0;
-  for (let index = 0; at < text.length && index < TOKENS.length; index += 1) {
-    if (startsWith(text, TOKENS[index], at)) (at += TOKENS[index].length), (index = -1);
+  for (let at = 0; at < text.length; at += 1) {
+    const end = endOfText(text, at);
+    if (end > 0) at = end;
+    else if (tokenAt(text, at) !== undefined) return true;
   }
+  return false;
+};
+// Whether nothing but a pattern's letters stands in a text: "ms" is minutes and seconds, though Malay too.
+const isAllPattern = (text) => {
+  let at = 0;
+  for (let found; at < text.length && (found = tokenAt(text, at)) !== undefined; ) at += found.length;
   return at === text.length;
 };
 // The arguments of a date: a pattern, or a style and one of the time; a locale; options.
@@ -107,15 +117,15 @@ const datesOwn = remembered((given) => {
   const found = { __proto__: null, style: undefined, timeStyle: undefined, locale: undefined, options: undefined };
   for (let index = 0; index < given.length; index += 1) {
     const one = given[index];
-    if (one === undefined || one === null) continue;
+    if (isNothing(one)) continue;
     const { style } = found;
     const isText = typeof one === "string";
     const isStyle = isText && one in STYLES;
     // A word such as "de" could be a pattern that is a text, which nobody writes without the brackets.
-    const mayBeLocale = found.locale === undefined && isText && (style !== undefined || !isPattern(one));
+    const mayBeLocale = found.locale === undefined && isText && (style !== undefined || !isAllPattern(one));
     if (isStyle && style !== undefined && style in STYLES && found.timeStyle === undefined) found.timeStyle = one;
     else if (!isStyle && mayBeLocale && isLocale(one)) found.locale = one;
-    else if (isText && style === undefined) found.style = one;
+    else if (isText && style === undefined && (isStyle || isPattern(one))) found.style = one;
     else if (isOptions(one) && found.options === undefined && (style === undefined || style in STYLES)) found.options = one;
     else refuse("date", one);
   }

@@ -1,8 +1,11 @@
 // A cell with a date's format: the day and time as they are shown, in days since 1970, and as data write them.
 
 const toISOString = uncurry(Date.prototype.toISOString);
-// Days that some workbook has no number for, or other programs show as another one: before 1904, and behind 9999.
-const isSpecial = (days) => days < -24107 || days >= 2932897;
+// The first days of these years, counted from 1970. Some workbook has no number for a day before 1904 or behind 9999, or other
+// programs show another one.
+const YEAR_1904 = -24107;
+const YEAR_10000 = 2932897;
+const isSpecial = (days) => days < YEAR_1904 || days >= YEAR_10000;
 const dayOf = (time) => {
   const days = time / MILLISECONDS;
   if (!isSpecial(days)) return content("day", [days]);

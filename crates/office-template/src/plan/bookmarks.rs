@@ -1,7 +1,7 @@
 //! Bookmarks, and what refers to them by name: cross-references, links within the document, page references.
 //!
-//! Hazard: a bookmark may stand once, so if all copies but the first lost theirs, the references in all turns would lead to the
-//! first turn. Each turn has bookmarks of its own instead, and what refers to a bookmark from within the turn leads to the turn's.
+//! Hazard: a bookmark may stand once. If only the first copy kept it, the references in all turns would lead to the first turn.
+//! So each turn has bookmarks of its own, and a reference from within the turn leads to the turn's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

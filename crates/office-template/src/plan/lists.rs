@@ -1,8 +1,12 @@
 //! Lists that begin again at each turn of a section.
 //!
-//! Hazard: copies of an item have the number of the same list, so a list of three items that is repeated would run from 1 to 3,
-//! 4 to 6, and so on. Each turn gets a list of its own, unless the list belongs to more than the turn: it began before the
-//! section or goes on behind it, the section's tags stand in its items, it numbers headings, or each turn is one item of it.
+//! Hazard: copies of an item belong to the same list. If a list of three items is repeated, the second turn would run from 4 to 6.
+//! So each turn gets a list of its own, unless the list belongs to more than the turn:
+//!
+//! - it began before the section or goes on behind it;
+//! - the section's tags stand in its items;
+//! - it numbers headings;
+//! - each turn is one item of it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -166,8 +170,8 @@ impl Planner<'_> {
         lists
     }
 
-    /// The bytes that a section repeats, and whether a list in it may have an introduction: rows are often numbered, and their
-    /// other cells introduce nothing.
+    /// The bytes that a section repeats, and whether a list in it may have an introduction. One in rows has none: rows are often
+    /// numbered, and their other cells introduce nothing.
     fn span(&self, pair: &Pair, extent: &Extent) -> Option<(Range<usize>, bool)> {
         let (opening, closing) = (self.tags.all.get(pair.open)?, self.tags.all.get(pair.close)?);
         let range = |id| self.part.element(id).map_or(0..0, Element::range);

@@ -27,6 +27,7 @@ fn a_locale_is_heeded_in_every_filter_that_formats() {
         ("{t | date(\"long\", \"short\", \"de-DE\")}", "2. November 2026 um 23:05"),
         ("{d | date(\"D MMMM YYYY\", \"pl\")}", "2 listopada 2026"),
         ("{d | date({ month: 'long' }, \"de-DE\")}", "November"),
+        ("{d | date(\"\")} {d | date(\"\", \"de-DE\")}", "Nov 2, 2026 02.11.2026"),
         // The next tag has the document's locale again, and so has each turn.
         ("{n | number(\"de-DE\")} {n | number}", "1.234,5 1,234.5"),
         ("{#l}{n | currency(\"EUR\", $first ? \"de-DE\" : \"en-US\")} {/l}", "1.234,50\u{a0}€ €1,234.50 "),
@@ -55,6 +56,9 @@ fn an_argument_that_is_not_understood_is_refused_with_how_the_filter_is_written(
         ("{d | date(\"YYYY\", \"short\")}", "'short'", "date(\"YYYY-MM-DD\", \"de-DE\")"),
         ("{d | date(\"YYYY\", {})}", "an object", "date(\"YYYY-MM-DD\", \"de-DE\")"),
         ("{d | date(\"long\", \"HH:mm\")}", "'HH:mm'", "date(\"YYYY-MM-DD\", \"de-DE\")"),
+        ("{d | date(\"foo\")}", "'foo'", "date(\"YYYY-MM-DD\", \"de-DE\")"),
+        ("{d | date(\"[YYYY]\")}", "'[YYYY]'", "date(\"YYYY-MM-DD\", \"de-DE\")"),
+        ("{d | date('' + s.gone)}", "'undefined'", "date(\"YYYY-MM-DD\", \"de-DE\")"),
         ("{s | upper(\"de-DE\")}", "'de-DE'", "it is written upper"),
         ("{l | join(\", \", \"name\", 3)}", "'3'", "it is written join("),
         ("{l | first(3)}", "'3'", "it is written first"),

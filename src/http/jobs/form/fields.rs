@@ -10,6 +10,7 @@ use crate::config::{Config, as_count};
 use crate::domain::error::shortened;
 use crate::domain::format_opts;
 use crate::domain::json;
+use crate::domain::kinds::TemplateKind;
 use crate::domain::members::{is_empty_array, pointer_token};
 use crate::http::body::check_json;
 use crate::problem::{FieldError, Problem};
@@ -104,6 +105,14 @@ impl Fields {
             self.options.insert(name.to_owned(), text).is_some()
         };
         self.note_repeated(name, is_again);
+    }
+
+    /// Notes that the form lacks a type where its file is of another kind than forms are by default.
+    pub(super) fn require_type(&mut self, kind: TemplateKind) {
+        if !self.members.contains_key("type") {
+            let detail = format!("is required with this file: set it to {}", kind.name());
+            self.error("type", &detail);
+        }
     }
 
     /// Notes an error where the part was sent before.

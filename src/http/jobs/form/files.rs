@@ -7,6 +7,8 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
+use crate::domain::kinds::TemplateKind;
+use crate::domain::office_format::OfficeFormat;
 use crate::problem::{Code, Problem};
 
 /// An archive being written.
@@ -14,12 +16,14 @@ pub(super) struct Files {
     writer: ZipWriter<Cursor<Vec<u8>>>,
     count: u64,
     limit: u64,
+    /// The kind that the name of the last file says.
+    named: Option<TemplateKind>,
 }
 
 impl Files {
     /// An archive of at most `limit` files.
     pub(super) fn new(limit: u64) -> Self {
-        Self { writer: ZipWriter::new(Cursor::new(Vec::new())), count: 0, limit }
+        Self { writer: ZipWriter::new(Cursor::new(Vec::new())), count: 0, limit, named: None }
     }
 
     /// Begins the file `path`.
@@ -37,7 +41,14 @@ impl Files {
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .last_modified_time(DateTime::default());
+        let extension = path.rsplit_once('.').map(|(_, extension)| extension);
+        self.named = extension.and_then(OfficeFormat::from_extension).map(OfficeFormat::kind);
         self.writer.start_file(path, options).map_err(|error| refused(path, &error))
+    }
+
+    /// The kind of the Office file that the template is by its name, if it is a file alone.
+    pub(super) fn office_kind(&self) -> Option<TemplateKind> {
+        self.named.filter(|_| self.count == 1)
     }
 
     /// Appends to the current file.
@@ -88,7 +99,13 @@ mod tests {
         let mut alone = Files::new(2);
         alone.begin("letter.html").unwrap();
         alone.write(b"<p>1").unwrap();
+        assert_eq!(alone.office_kind(), None);
         assert_eq!(alone.finish().unwrap().as_deref(), Some(&b"<p>1"[..]));
+        let mut letter = Files::new(2);
+        letter.begin("letter.DOCX").unwrap();
+        assert_eq!(letter.office_kind(), Some(TemplateKind::Docx));
+        letter.begin("picture.docx").unwrap();
+        assert_eq!(letter.office_kind(), None, "files of one page");
         let twice = files.begin("index.html").unwrap_err();
         assert!(twice.detail.contains("'index.html' twice"), "{twice}");
         let mut files = Files::new(2);

@@ -183,6 +183,9 @@ async fn parts(mut form: Multipart, permits: &mut BodyPermits, state: &HttpState
             (name, None) => receive_field(&mut part, name, &mut fields, permits).await?,
         }
     }
+    if let Some(kind) = files.office_kind() {
+        fields.require_type(kind);
+    }
     Ok(Form { fields, files: files.finish()?, text, data })
 }
 
