@@ -141,10 +141,12 @@ fn numbers_money_and_dates_read_as_the_page_of_templates_says() {
     }
 }
 
-/// A reader's shell may be any of POSIX. The tour runs in bash, since only that fails where one part of a pipe does.
+/// A reader's shell may be any of POSIX. Where `sh` is bash, this finds less. The tour runs in bash for its `pipefail`:
+/// without it, a failed part of a pipe goes unnoticed.
 #[test]
 fn shell_commands_are_written_for_any_shell() {
-    for page in PAGES {
+    let unrun = [include_str!("../docs/deployment.md"), include_str!("../docs/migrating.md")];
+    for page in PAGES.iter().chain(&unrun) {
         let script = blocks(page, "sh");
         let output = Command::new("sh").args(["-n", "-c", &script]).output().unwrap();
         assert!(output.status.success(), "{script}\n{}", String::from_utf8_lossy(&output.stderr));

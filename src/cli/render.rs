@@ -79,12 +79,11 @@ pub fn run(mut config: Config, arguments: &RenderArguments) -> Result<ExitCode, 
     let metrics = Metrics::new();
     let catalog = Arc::new(Catalog::new(engines::all(), can_confine_files(&config), metrics.engines.clone()));
     let (input, plan) = input_of(arguments, &config, &catalog)?;
-    let needs_browser = page::needs_browser(&plan);
-    // One Chromium for pages with and without script. It starts beside the steps before it, unless it may not be needed.
-    config.browser.start = if needs_browser { Start::Eager } else { Start::Lazy };
+    // One Chromium for pages with and without script. It starts at once if the plan is sure to need it, else with the first page.
+    config.browser.start = if page::needs_browser(&plan) { Start::Eager } else { Start::Lazy };
     (config.browser.processes, config.browser.static_processes) = (1, 0);
     output::check(arguments, input.target)?;
-    let context = RenderContext { catalog, metrics, needs_browser };
+    let context = RenderContext { catalog, metrics };
     let rendered = actix::System::new().block_on(progress::shown(render(config, input, context)));
     let (kind, document) = rendered?;
     let output = output::destination(arguments, kind)?;
@@ -173,7 +172,6 @@ fn refuse_errors(reading: &Reading) -> Result<(), CommandError> {
 struct RenderContext {
     catalog: Arc<Catalog>,
     metrics: Metrics,
-    needs_browser: bool,
 }
 
 async fn render(
@@ -200,7 +198,7 @@ async fn render(
     let has_data = input.inline.data.is_some();
     let end = tokio::select! {
         end = pipeline::run(&engines.pipeline, input, |_| ()) => Ok(end),
-        cause = no_browser(&engines.pool), if context.needs_browser => Err(cause),
+        cause = no_browser(&engines.pool) => Err(cause),
     };
     engines.pool.send(ShutDown).await?;
     arbiter.stop();

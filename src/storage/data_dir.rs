@@ -199,7 +199,8 @@ impl DataDir {
     /// The folder at `path` if platen made one there, without changing anything.
     ///
     /// # Errors
-    /// When it is another user's: this one could not tell whether platen made it.
+    /// When it is another user's, or lies in a folder that is closed to this user. Then nobody can tell
+    /// whether platen made it.
     pub fn find(path: &Path) -> Result<Option<Self>, DataDirError> {
         let folder = Self { path: std::path::absolute(path).map_err(refused(path))? };
         check_owner(&folder.path)?;
@@ -232,7 +233,7 @@ impl DataDir {
 /// Refuses a folder of another user. Hazard: files that root makes in the service's folder would lock the service out.
 ///
 /// # Errors
-/// When the folder is there and is another user's.
+/// When the folder is another user's, or lies in a folder that is closed to this user.
 pub(super) fn check_owner(path: &Path) -> Result<(), DataDirError> {
     wrong_user(path)
         .map_or(Ok(()), |WrongUser { cause, remedy }| Err(DataDirError(format!("{cause}; {remedy}"))))

@@ -15,7 +15,7 @@ pub struct WrongUser {
     pub remedy: String,
 }
 
-/// What is wrong where the folder is there and is another user's, or is where this user cannot see it.
+/// Why this user may not use the folder: another user owns it, or it lies in a folder that is closed to this user.
 pub fn wrong_user(path: &Path) -> Option<WrongUser> {
     let (folder, own) = (path.display(), geteuid());
     let (cause, owner) = match path.metadata() {
@@ -30,7 +30,7 @@ pub fn wrong_user(path: &Path) -> Option<WrongUser> {
         Err(_) => return None,
     };
     // The operator's commands become the owner where root gives them; the service does not.
-    let root = if own.is_root() { "" } else { ", or any command but serve as root" };
+    let root = if own.is_root() { "" } else { "; root may run every command but serve" };
     Some(WrongUser {
         cause: format!("{folder} {cause}, and this is user {}", name(own)),
         remedy: format!("run platen as its owner (sudo -u {owner} platen …){root}"),
@@ -41,4 +41,30 @@ pub fn wrong_user(path: &Path) -> Option<WrongUser> {
 fn name(user: Uid) -> String {
     let known = User::from_uid(user).ok().flatten();
     known.map_or_else(|| format!("'#{user}'"), |user| user.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{DirBuilder, Permissions, set_permissions};
+    use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+
+    use nix::unistd::setfsuid;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_behind_a_closed_one_has_an_owner_without_a_name() {
+        let root = tempfile::tempdir().unwrap();
+        let closed = root.path().join("closed");
+        DirBuilder::new().mode(0).create(&closed).unwrap();
+        // Root sees into every folder, except in a thread that reads files as another user. Other users may not change this,
+        // and need not.
+        setfsuid(Uid::from_raw(12_345));
+        let found = wrong_user(&closed.join("data"));
+        setfsuid(geteuid());
+        set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
+        let WrongUser { cause, remedy } = found.unwrap();
+        assert!(cause.contains("is in a folder that is closed to this user"), "{cause}");
+        assert!(remedy.contains("sudo -u OWNER platen"), "{remedy}");
+    }
 }

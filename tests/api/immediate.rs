@@ -169,6 +169,13 @@ async fn a_form_brings_the_page_its_files_data_and_options() {
     assert_eq!(status, 200, "{}", String::from_utf8_lossy(&answer));
     assert!(app.text_of(&answer).contains("One styled"));
 
+    // HTML in a file named .doc is a page.
+    let page = ["-F", "files=@body.html;filename=letter.doc"];
+    std::fs::write(here("body.html"), "<p>Saved by a mail program</p>").unwrap();
+    let (status, answer) = form(&app, folder.path(), &[&pdf[..], &page].concat());
+    assert_eq!(status, 200, "{}", String::from_utf8_lossy(&answer));
+    assert!(app.text_of(&answer).contains("Saved by a mail program"));
+
     // A boundary is another one each time; what it parts is the same request.
     let again = [&files[..], &["-H", "Idempotency-Key: one"]].concat();
     let jobs = [(), ()].map(|()| problem(&form(&app, folder.path(), &again).1)["jobId"].clone());
@@ -242,7 +249,7 @@ const REFUSED: [Refused; 13] = [
         "The part 'data' is not valid JSON at line 1",
     ),
     (
-        &["-F", "files=@index.html;filename=letter.docx"],
+        &["-F", "files=@letter;filename=letter.docx"],
         422,
         "validation_failed",
         "/type: is required with this file: set it to docx",
@@ -271,6 +278,7 @@ async fn a_form_that_cannot_be_taken_says_why() {
     for (name, length) in sizes {
         std::fs::write(folder.path().join(name), "x".repeat(length)).unwrap();
     }
+    std::fs::write(folder.path().join("letter"), b"PK\x03\x04").unwrap();
     for (arguments, status, code, part) in REFUSED {
         let (found, answer) = form(&app, folder.path(), arguments);
         let problem = problem(&answer);

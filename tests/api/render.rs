@@ -127,6 +127,9 @@ fn a_missing_browser_is_reported_at_once() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && message.contains("/nowhere/chromium"), "{message}");
     assert!(started.elapsed().as_secs() < 30, "it took {:?}", started.elapsed());
+    // Slow enough for the failure of a started browser to be in the log before the page is made.
+    let slow = "<% let n = 0; while (n < 1e7) n++; %><p><%= n %></p>";
+    std::fs::write(folder.path().join("index.ejs"), slow).unwrap();
     // For html none is started, so its log has nothing of one.
     let settings = [settings[0], ("log.filter", "info")];
     let output = platen(folder.path(), &settings, &line("a.html"), b"");

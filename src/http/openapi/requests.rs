@@ -95,7 +95,8 @@ pub(in super::super) struct ImmediateRequest {
 }
 
 /// The same as a form: files with their names, and everything else as parts of the same names as in JSON. Options may be
-/// parts of their own (`landscape`, `margin` …). `type` is `html` and `target` is `pdf` where they are left out.
+/// parts of their own (`landscape`, `margin` …). If they are left out, `type` is `html` and `target` is `pdf`. A single
+/// Office file needs its `type`.
 #[derive(ToSchema)]
 #[schema(as = ImmediateForm, rename_all = "camelCase")]
 pub(in super::super) struct ImmediateForm {

@@ -97,7 +97,7 @@ const pattern = (text, zone, time) => {
   }
   return out;
 };
-// Whether a text has some part of a date: "foo" would be printed for every date alike.
+// Whether a text has a letter of a date. Without one, every date would print the same text: "foo".
 const isPattern = (text) => {
   for (let at = 0; at < text.length; at += 1) {
     const end = endOfText(text, at);

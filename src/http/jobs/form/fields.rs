@@ -107,7 +107,7 @@ impl Fields {
         self.note_repeated(name, is_again);
     }
 
-    /// Notes that the form lacks a type where its file is of another kind than forms are by default.
+    /// Notes that `type` is missing. A form without one is html, which a file of `kind` is not.
     pub(super) fn require_type(&mut self, kind: TemplateKind) {
         if !self.members.contains_key("type") {
             let detail = format!("is required with this file: set it to {}", kind.name());

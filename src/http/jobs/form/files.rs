@@ -46,7 +46,7 @@ impl Files {
         self.writer.start_file(path, options).map_err(|error| refused(path, &error))
     }
 
-    /// The kind of the Office file that the template is by its name, if it is a file alone.
+    /// The Office kind that the file's name says, if the form has one file only.
     pub(super) fn office_kind(&self) -> Option<TemplateKind> {
         self.named.filter(|_| self.count == 1)
     }

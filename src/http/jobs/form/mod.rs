@@ -25,6 +25,7 @@ use self::fields::Fields;
 use self::files::Files;
 use super::accept::essence;
 use crate::domain::encoding;
+use crate::domain::office_format::{COMPOUND_START, RTF_START};
 use crate::http::body::{self, BodyPermits};
 use crate::http::state::HttpState;
 use crate::problem::{Code, FieldError, Problem};
@@ -183,10 +184,15 @@ async fn parts(mut form: Multipart, permits: &mut BodyPermits, state: &HttpState
             (name, None) => receive_field(&mut part, name, &mut fields, permits).await?,
         }
     }
-    if let Some(kind) = files.office_kind() {
+    let named = files.office_kind();
+    let files = files.finish()?;
+    // Some programs write HTML into files named .doc or .xls. Such a page needs no type.
+    let starts = [&b"PK"[..], COMPOUND_START, RTF_START];
+    let is_office = files.as_ref().is_some_and(|file| starts.iter().any(|start| file.starts_with(start)));
+    if let Some(kind) = named.filter(|_| is_office) {
         fields.require_type(kind);
     }
-    Ok(Form { fields, files: files.finish()?, text, data })
+    Ok(Form { fields, files, text, data })
 }
 
 /// The file's name. `filename*` (RFC 8187, UTF-8) wins: clients that send it put a lossy name into `filename`.
