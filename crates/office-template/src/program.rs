@@ -76,6 +76,10 @@ pub(crate) struct Term {
 pub(crate) struct Call {
     name: String,
     codes: Vec<String>,
+    /// The codes are texts and numbers: they give the same in each turn.
+    constant: bool,
+    /// Where the library keeps what constant codes give; always `null` in the program.
+    given: (),
 }
 
 /// The steps of other texts that a part writes.
@@ -236,8 +240,10 @@ pub(crate) fn step(kind: &'static str, id: usize, expression: &Expression) -> St
 }
 
 fn call(filter: &Filter) -> Call {
-    let codes = filter.arguments.iter().map(|argument| code(argument)).collect();
-    Call { name: filter.name.clone(), codes }
+    let codes: Vec<String> = filter.arguments.iter().map(|argument| code(argument)).collect();
+    let is_number = |code: &str| !code.is_empty() && code.bytes().all(|letter| letter.is_ascii_digit());
+    let constant = codes.iter().all(|code| is_text(code) || is_number(code));
+    Call { name: filter.name.clone(), codes, constant, given: () }
 }
 
 fn term(expression: &Expression) -> Term {

@@ -231,19 +231,26 @@ const compile = (code) => {
   return compiled;
 };
 const run = (code) => apply((compiled[code] ??= compile(code)), scope.item, [names]);
+// The arguments of a filter. Those that are texts and numbers are the same for all values, so they are made once.
+const argumentsOf = (call) => {
+  if (call.given !== null) return call.given;
+  const { codes } = call;
+  const given = { __proto__: null, length: codes.length };
+  for (let at = 0; at < codes.length; at += 1) given[at] = run(codes[at]);
+  if (call.constant) call.given = given;
+  return given;
+};
 const evaluate = (tag) => {
   const { whole, text, filters } = tag;
   if (find(whole)) return hit;
   // With the filter `default` a missing name is no fault.
   isStrict = strict;
-  for (let index = 0; index < filters.length; index += 1) if (filters[index].name === "default") isStrict = false;
+  if (strict) for (let index = 0; index < filters.length; index += 1) if (filters[index].name === "default") isStrict = false;
   let value = text !== whole && find(text) ? hit : tag.path !== null ? walk(tag) : tag.loose !== null ? named(tag) : run(tag.code);
   isStrict = strict;
   for (let index = 0; index < filters.length; index += 1) {
-    const { name, codes } = filters[index];
-    const given = { __proto__: null, length: codes.length };
-    for (let at = 0; at < codes.length; at += 1) given[at] = run(codes[at]);
-    value = filter(name, value, given);
+    const call = filters[index];
+    value = filter(call.name, value, argumentsOf(call));
   }
   return value;
 };
@@ -254,11 +261,10 @@ const filter = (name, value, given) => {
   const written = WRITTEN[name];
   // An argument that is left out of account would be a document that is not what its author wrote.
   if (written !== undefined && given.length > written[0]) fail(`${name} does not take ${show(given[written[0]])}; it is written ${written[1]}`);
+  const known = filters[name];
+  if (known !== undefined) return isNothing(value) ? (name === "sum" ? 0 : value) : known(value, given[0], given[1], given);
   if (name === "default") return isNothing(value) || value !== value ? given[0] : value;
   if (name === "count") return count(value);
-  if (name === "sum" && isNothing(value)) return 0;
-  const known = filters[name];
-  if (known !== undefined) return isNothing(value) ? value : known(value, given[0], given[1], given);
   if (value === null || value === undefined) {
     for (let index = 0; index < TYPES.length; index += 1) if (hasOwn(TYPES[index], name)) return value;
     return unknown(name);
@@ -290,8 +296,6 @@ const isWritten = ({ whole, terms }, word) => {
 // Whether data, items or cells may have such words; `library.rs` sets it behind `words.js`, which says whether data have a certain one.
 let isWordy = false;
 let isHeld;
-// Whether such a word may be in the answer to a value. This runs for each value of each row, and comparing texts is slow.
-const isSuspect = (tag, value) => (typeof value === "number" ? value - value !== 0 : tag.computes || odd !== null || isWordy);
 // Gives the answer, which is JSON (`"text"`, `{"html":["text"]}`, `12.5`), and warns of such words in it.
 const seen = (tag, out) => {
   if (odd !== null) warn(tag, WRONG[odd === odd ? 1 : 0]);
@@ -356,12 +360,14 @@ const answer = (tag) => {
   try {
     if (form !== undefined) {
       const out = form(tag);
-      return isSuspect(tag) ? seen(tag, out) : out;
+      return tag.computes || odd !== null || isWordy ? seen(tag, out) : out;
     }
     const value = evaluate(tag);
     if (tag.kind === "value") {
       const out = shown(value);
-      return isSuspect(tag, value) ? seen(tag, out) : out;
+      // Whether such a word may be in it. This runs for each value of each row, where comparing texts, or a call, is slow.
+      const isSuspect = typeof value === "number" ? value - value !== 0 : tag.computes || odd !== null || isWordy;
+      return isSuspect ? seen(tag, out) : out;
     }
     // Rows of an empty list are kept without values, so that tables, charts and sums over them keep their range.
     if ((tag.kind === "rows" || tag.kind === "columns") && isArray(value) && value.length === 0) return "null";
