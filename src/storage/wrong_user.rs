@@ -56,7 +56,7 @@ mod tests {
     fn a_folder_behind_a_closed_one_has_an_owner_without_a_name() {
         let root = tempfile::tempdir().unwrap();
         let closed = root.path().join("closed");
-        DirBuilder::new().mode(0).create(&closed).unwrap();
+        DirBuilder::new().mode(0o000).create(&closed).unwrap();
         // Root sees into every folder, except in a thread that reads files as another user. Other users may not change this,
         // and need not.
         setfsuid(Uid::from_raw(12_345));

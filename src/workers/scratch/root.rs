@@ -138,7 +138,7 @@ mod tests {
         if nix::unistd::geteuid().is_root() {
             std::os::unix::fs::chown(&other, Some(12_345), None).unwrap();
         } else {
-            std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0)).unwrap();
+            std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o000)).unwrap();
         }
         sweep_root(&other).unwrap();
         assert!(other.exists(), "it is nobody's to remove but its owner's");
