@@ -12,10 +12,10 @@ use crate::decks;
 pub const INVOICE: &[u8] = include_bytes!("invoice.docx");
 
 /// Rows, and how many times a measurement fills them.
-const SIZES: [(usize, usize); 3] = [(30, 300), (1_000, 40), (10_000, 6)];
+const SIZES: [(usize, usize); 3] = [(30, 400), (1_000, 150), (10_000, 25)];
 
 /// Rows of workbooks, and how many times a measurement fills them.
-const WORKBOOKS: [(usize, usize); 2] = [(10_000, 3), (100_000, 1)];
+const WORKBOOKS: [(usize, usize); 2] = [(10_000, 10), (100_000, 2)];
 
 /// A template and its data.
 pub struct Document {
