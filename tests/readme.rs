@@ -153,6 +153,7 @@ fn shell_commands_are_written_for_any_shell() {
     }
 }
 
+/// Stand-ins for files of the reader.
 #[test]
 fn command_lines_in_the_pages_work_as_written() {
     let folder = tempfile::tempdir().unwrap();

@@ -29,12 +29,17 @@ pub struct Service {
 impl Service {
     /// Starts the program with further settings and waits until it is ready.
     pub fn start(settings: &[(&str, &str)]) -> io::Result<Self> {
-        Self::start_in(tempfile::tempdir()?, settings)
+        Self::start_version(None, settings)
     }
 
-    /// The same on a folder that may have accounts already.
-    pub fn start_in(folder: TempDir, settings: &[(&str, &str)]) -> io::Result<Self> {
-        let program = Program::start(folder.path(), make_account(folder.path(), "bench")?, settings)?;
+    /// The same of another version's program, if one is given.
+    pub fn start_version(other: Option<&str>, settings: &[(&str, &str)]) -> io::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let token = make_account(folder.path(), "bench")?;
+        let program = match other {
+            Some(other) => Program::of(other, folder.path(), token, settings)?,
+            None => Program::start(folder.path(), token, settings)?,
+        };
         Ok(Self::of(program, folder))
     }
 

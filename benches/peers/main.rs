@@ -20,7 +20,6 @@ use std::io;
 
 use common::document::Document;
 use common::floor::Floor;
-use common::program::{Program, make_account};
 use common::service::Service;
 use common::supply::KINDS;
 use table::Row;
@@ -41,7 +40,7 @@ fn main() -> io::Result<()> {
     let clients: Vec<usize> = numbers.iter().filter_map(|number| number.parse().ok()).collect();
     let clients = if clients.is_empty() { CLIENTS.to_vec() } else { clients };
     let (floor, service) = (Floor::start()?, Service::start(&[])?);
-    let other = paths.first().map(|path| another_version(path)).transpose()?;
+    let other = paths.first().map(|path| Service::start_version(Some(path), &[])).transpose()?;
     let mut ways: Vec<Box<dyn Way + '_>> = Vec::new();
     for kind in KINDS {
         ways.push(Box::new(Bare { floor: &floor, kind }));
@@ -67,13 +66,6 @@ fn main() -> io::Result<()> {
     }
     println!("\nResident memory of the service: {} MiB.", service.program.memory_mb("VmRSS:"));
     Ok(())
-}
-
-/// The service of another version's program.
-fn another_version(path: &str) -> io::Result<Service> {
-    let folder = tempfile::tempdir()?;
-    let program = Program::of(path, folder.path(), make_account(folder.path(), "bench")?, &[])?;
-    Ok(Service::of(program, folder))
 }
 
 /// All ways, in turn and again. The first measurement of each says how many documents the others take, and is

@@ -22,7 +22,6 @@ use std::io;
 
 use serde_json::json;
 
-use common::program::{Program, make_account};
 use common::service::Service;
 
 /// Measurements of the same thing, taken in turn with the others: a machine is not the same twice.
@@ -45,9 +44,9 @@ const DOCUMENTS: [(&str, &str); 3] = [
 
 fn main() -> io::Result<()> {
     let other = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let mut ways = vec![("Platen", start(None)?)];
+    let mut ways = vec![("Platen", Service::start(&SETTINGS)?)];
     if let Some(other) = &other {
-        ways.push(("another version", start(Some(other))?));
+        ways.push(("another version", Service::start_version(Some(other), &SETTINGS)?));
     }
     println!("| pages | way | CPU ms a document | × Platen |");
     println!("|:--|:--|--:|--:|");
@@ -69,17 +68,6 @@ fn main() -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Starts the service, or another version's program.
-fn start(other: Option<&str>) -> io::Result<Service> {
-    let folder = tempfile::tempdir()?;
-    let token = make_account(folder.path(), "bench")?;
-    let program = match other {
-        Some(other) => Program::of(other, folder.path(), token, &SETTINGS)?,
-        None => Program::start(folder.path(), token, &SETTINGS)?,
-    };
-    Ok(Service::of(program, folder))
 }
 
 /// Draws the pages once; the processor time in ms.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::common::clients::at_once;
 use crate::common::document::Document;
 use crate::common::figures::Figures;
-use crate::common::program::make_account;
+use crate::common::program::{Program, make_account};
 use crate::common::service::Service;
 use crate::long::browser_memory_mb;
 
@@ -37,7 +37,8 @@ impl Mix {
         let token = |number| make_account(folder.path(), &format!("account-{number}"));
         let tokens = (0..ACCOUNTS).map(token).collect::<io::Result<_>>()?;
         let documents = [Document::invoice()?, Document::drawn()?, Document::report(3)?];
-        Ok(Self { service: Service::start_in(folder, settings)?, tokens, documents })
+        let program = Program::start(folder.path(), make_account(folder.path(), "bench")?, settings)?;
+        Ok(Self { service: Service::of(program, folder), tokens, documents })
     }
 
     /// The document of this number: the account changes after `IN_A_ROW`, the document after all accounts had it. The

@@ -77,6 +77,11 @@ impl OfficeFormat {
         })
     }
 
+    /// Whether some Office file may begin with these bytes; a page does not.
+    pub fn may_begin_with(start: &[u8]) -> bool {
+        [b"PK", COMPOUND_START, RTF_START].iter().any(|first| start.starts_with(first))
+    }
+
     /// The format of a template of this kind by its first bytes, of which 40 are enough. `None` if the kind is not an Office
     /// file's.
     pub fn of_start(kind: TemplateKind, start: &[u8]) -> Option<Self> {

@@ -1,8 +1,8 @@
 // A cell with a date's format: the day and time as they are shown, in days since 1970, and as data write them.
 
 const toISOString = uncurry(Date.prototype.toISOString);
-// The first days of these years, counted from 1970. Some workbook has no number for a day before 1904 or behind 9999, or other
-// programs show another one.
+// The first days of these years, counted from 1970. For a day before 1904 or behind 9999 some workbooks have no number, and some
+// programs show another day.
 const YEAR_1904 = -24107;
 const YEAR_10000 = 2932897;
 const isSpecial = (days) => days < YEAR_1904 || days >= YEAR_10000;

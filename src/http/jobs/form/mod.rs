@@ -25,7 +25,7 @@ use self::fields::Fields;
 use self::files::Files;
 use super::accept::essence;
 use crate::domain::encoding;
-use crate::domain::office_format::{COMPOUND_START, RTF_START};
+use crate::domain::office_format::OfficeFormat;
 use crate::http::body::{self, BodyPermits};
 use crate::http::state::HttpState;
 use crate::problem::{Code, FieldError, Problem};
@@ -187,8 +187,7 @@ async fn parts(mut form: Multipart, permits: &mut BodyPermits, state: &HttpState
     let named = files.office_kind();
     let files = files.finish()?;
     // Some programs write HTML into files named .doc or .xls. Such a page needs no type.
-    let starts = [&b"PK"[..], COMPOUND_START, RTF_START];
-    let is_office = files.as_ref().is_some_and(|file| starts.iter().any(|start| file.starts_with(start)));
+    let is_office = files.as_ref().is_some_and(|file| OfficeFormat::may_begin_with(file));
     if let Some(kind) = named.filter(|_| is_office) {
         fields.require_type(kind);
     }

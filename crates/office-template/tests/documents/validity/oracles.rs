@@ -21,8 +21,8 @@ for path in pathlib.Path(sys.argv[1]).iterdir():
     print(json.dumps([path.name, error]))
 ";
 
-/// openxml-audit, which remembers the ids in a package by the package's address in memory: after a package is freed, the next one
-/// may get its address, and would be judged by the ids of the other. So all of them are kept.
+/// Runs openxml-audit. Hazard: it remembers the ids in a package by the package's address in memory. Once a package is freed, the
+/// next one may get its address, and is judged by the ids of the other. So no package is freed.
 const AUDIT: &str = "\
 import sys
 from openxml_audit.cli import main
