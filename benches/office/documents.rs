@@ -15,7 +15,7 @@ pub const INVOICE: &[u8] = include_bytes!("invoice.docx");
 const SIZES: [(usize, usize); 3] = [(30, 400), (1_000, 150), (10_000, 25)];
 
 /// Rows of workbooks, and how many times a measurement fills them.
-const WORKBOOKS: [(usize, usize); 2] = [(10_000, 10), (100_000, 2)];
+const WORKBOOKS: [(usize, usize); 2] = [(10_000, 40), (100_000, 5)];
 
 /// A template and its data.
 pub struct Document {

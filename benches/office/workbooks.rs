@@ -10,7 +10,7 @@ use crate::documents::{self, Document};
 use crate::service::Template;
 use crate::{Way, count, measure, middle, peers, start_all};
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 /// Between two looks at the memory.
 const LOOK: Duration = Duration::from_millis(20);
 

@@ -8,6 +8,7 @@ const CORE: &str = include_str!("library/core.js");
 const EXACT: &str = include_str!("library/exact.js");
 const NAMES: &str = include_str!("library/names.js");
 const WORDS: &str = include_str!("library/words.js");
+const TYPED: &str = include_str!("library/typed.js");
 const FORMATS: &str = include_str!("library/formats.js");
 const DATES: &str = include_str!("library/dates.js");
 const CHARTS: &str = include_str!("library/charts.js");
@@ -125,9 +126,17 @@ pub fn library(program: &str, needs: Needs) -> String {
     if values(program, "name").next().is_some() {
         script.push_str(&usage(program));
     }
-    let is_wordy = needs.words || program.contains("\"alters\":true");
-    if is_wordy || program.contains("\"computes\":true") {
+    let alters = program.contains("\"alters\":true");
+    let computes = alters || program.contains("\"computes\":true");
+    let has_forms =
+        values(program, "kind").any(|kind| !CORE_KINDS.contains(&kind) && !CELL_KINDS.contains(&kind));
+    let is_wordy = needs.words || alters;
+    if is_wordy || computes {
         script.push_str(WORDS);
+    }
+    // Expressions make values with a type too, and forms take bytes.
+    if needs.typed || needs.charts || computes || has_forms {
+        script.push_str(TYPED);
     }
     if is_wordy {
         script.push_str("isWordy = true;\n");
@@ -145,7 +154,7 @@ pub fn library(program: &str, needs: Needs) -> String {
     if has_days {
         script.push_str(DAYS);
     }
-    if values(program, "kind").any(|kind| !CORE_KINDS.contains(&kind) && !CELL_KINDS.contains(&kind)) {
+    if has_forms {
         script.push_str(FORMS);
     }
     script.push_str("fill; }");
@@ -169,13 +178,18 @@ fn values<'a>(json: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
 pub struct Needs {
     /// There may be integers that `JSON.parse` would round; they are printed as they are written.
     pub long_numbers: bool,
+    /// There may be values that say their type, such as pictures and links.
+    pub typed: bool,
     /// There may be values that are charts.
     pub charts: bool,
     /// There may be texts such as `NaN`, which say that something went wrong before.
     pub words: bool,
 }
 
-/// The same as `GIVEN` of `core.js`: what such texts have in common, with a capital or without; and an escaped letter, which may be of any of them.
+/// The name of the member that says a value's type, and an escaped letter, which may be of it.
+const TYPE_NAMES: [&[u8]; 2] = [b"\"_type\"", b"\\u00"];
+
+/// The same as `GIVEN` of `words.js`: what such texts have in common, with a capital or without; and an escaped letter, which may be of any of them.
 const WRONG_WORDS: [&str; 5] = ["NaN", "nfinity", "ndefined", "[object ", "\\u00"];
 
 impl Needs {
@@ -183,6 +197,7 @@ impl Needs {
     pub fn of(json: &[u8]) -> Self {
         Self {
             long_numbers: has_long_numbers(json),
+            typed: TYPE_NAMES.iter().any(|name| memchr::memmem::find(json, name).is_some()),
             charts: memchr::memmem::find(json, b"\"chart\"").is_some(),
             words: WRONG_WORDS.iter().any(|word| memchr::memmem::find(json, word.as_bytes()).is_some()),
         }

@@ -30,6 +30,9 @@ const OPTIONS: [&str; 13] = [
     "maxSize",
 ];
 
+/// Names that print such a word themselves.
+const WORDS: [&str; 3] = ["NaN", "Infinity", "undefined"];
+
 /// Kinds of tags that print nothing of their own, or a long picture.
 const SILENT: [&str; 5] = ["image", "include", "pagebreak", "toc", "color"];
 
@@ -113,7 +116,8 @@ impl Step {
         let is_expression = path.is_none() && terms.is_empty();
         let is_changed = is_expression || filters.iter().rev().enumerate().any(changes);
         let is_code = terms.iter().any(|term| term.path.is_none());
-        let computes = !SILENT.contains(kind) && (is_code || (is_changed && !is_formatted));
+        let is_word = path.iter().flatten().any(|name| WORDS.contains(&name.as_str()));
+        let computes = !SILENT.contains(kind) && (is_code || is_word || (is_changed && !is_formatted));
         // Operators alone change no data.
         let codes = filters.iter().flat_map(|filter| &filter.codes).chain([&self.term.code]);
         let codes = codes.chain(terms.iter().map(|term| &term.code));

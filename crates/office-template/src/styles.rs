@@ -53,8 +53,14 @@ impl Styles {
         let mut styles = Self::default();
         let mut style = Style::default();
         while let Ok(event) = reader.read_event() {
-            let end = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+            let end = position(&reader);
             match event {
+                // Hundreds of elements, and none is a style.
+                Event::Start(tag) if depth == 1 && tag.local_name().as_ref() == b"latentStyles" => {
+                    if reader.read_to_end(tag.name()).is_err() {
+                        break;
+                    }
+                }
                 Event::Start(tag) => {
                     if depth == 0 {
                         let name = tag.name();
@@ -82,7 +88,7 @@ impl Styles {
                 | Event::DocType(_)
                 | Event::GeneralRef(_) => {}
             }
-            from = end;
+            from = position(&reader);
         }
         styles
     }
@@ -130,6 +136,11 @@ impl Styles {
         let chain = std::iter::successors(self.get(id), |style| self.get(&style.based_on));
         chain.take(CHAIN).find_map(|style| style.list_level).unwrap_or_default()
     }
+}
+
+/// How many bytes are read.
+fn position(reader: &Reader<&[u8]>) -> usize {
+    usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX)
 }
 
 impl Style {

@@ -118,38 +118,8 @@ const content = (form, fields) => {
   }
   return `{"${form}":[${out}]}`;
 };
-// Bytes as a program writes them into JSON: a list of numbers, or Node's { type: "Buffer", data }. They become Base64.
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const bytes = (value) => {
-  const list = isArray(value) ? value : isObject(value) && value.type === "Buffer" && isArray(value.data) ? value.data : null;
-  if (list === null) return value;
-  let out = "";
-  for (let at = 0; at < list.length; at += 3) {
-    const left = list.length - at;
-    const word = ((list[at] & 255) << 16) | ((left > 1 ? list[at + 1] & 255 : 0) << 8) | (left > 2 ? list[at + 2] & 255 : 0);
-    out += DIGITS[word >> 18] + DIGITS[(word >> 12) & 63] + (left > 1 ? DIGITS[(word >> 6) & 63] : "=") + (left > 2 ? DIGITS[word & 63] : "=");
-  }
-  return out;
-};
-// Values with a type, as in easy-template-x: { _type: "image", source, width, height, altText } ...
-let chart = null;
-const typed = (value) => {
-  const { _type: type } = value;
-  const own = (name) => (hasOwn(value, name) ? value[name] : undefined);
-  const option = (name, given) => (isNothing(given) ? "" : `"${name}":[${quote(printed(given))}]`);
-  if (type === "text") return quote(printed(own("text")));
-  if (type === "link") return content("link", [own("text"), own("target"), own("tooltip")]);
-  if (type === "rawXml") {
-    const xml = own("xml");
-    return content("xml", [isArray(xml) ? joined(xml, "") : xml]);
-  }
-  if (type === "chart" && chart !== null) return chart(own);
-  if (type !== "image") return null;
-  const sizes = [option("width", own("width")), option("height", own("height")), option("alt", own("altText"))];
-  let options = "";
-  for (let index = 0; index < 3; index += 1) if (sizes[index] !== "") options += (options === "" ? "" : ",") + sizes[index];
-  return content("image", [bytes(own("source")), `{${options}}`]);
-};
+// What a value with a type (`_type`) answers; null for a value without a known one. `typed.js` knows the types.
+let typed = () => null;
 const shown = (value) => {
   const isTyped = isObject(value) && !isArray(value) && hasOwn(value, "_type");
   if (!isTyped && isObject(value) && !isArray(value) && hasOwn(value, "series") && isArray(value.series)) {
@@ -275,35 +245,19 @@ const filter = (name, value, given) => {
 
 // --- Texts that say that something went wrong
 
-// What JavaScript prints for a value that is none, and what data have that may well say it, with a capital or without.
-const WRONG = ["NaN", "Infinity", "undefined", "[object "];
-const GIVEN = ["NaN", "nfinity", "ndefined", "[object "];
-const ALONE = /^"(?:NaN"$|-?Infinity"$|undefined"$|\[object )/;
 // The number that a filter wrote in a locale's words, if it is none.
 let odd = null;
+// Whether data, items or cells may have words such as `NaN`; `library.rs` sets it behind `words.js`.
+let isWordy = false;
 let warnings = "";
 const warned = { __proto__: null };
 const warn = (tag, word) => {
   if (!(tag.id in warned)) warnings += `${warnings === "" ? "" : ","}[${tag.id},"${word}"]`;
   warned[tag.id] = true;
 };
-// Whether the author wrote this word.
-const isWritten = ({ whole, terms }, word) => {
-  if (indexOf(whole, word) >= 0) return true;
-  for (let index = 0; index < terms.length; index += 1) if (indexOf(terms[index].whole, word) >= 0) return true;
-  return false;
-};
-// Whether data, items or cells may have such words; `library.rs` sets it behind `words.js`, which says whether data have a certain one.
-let isWordy = false;
-let isHeld;
-// Gives the answer, which is JSON (`"text"`, `{"html":["text"]}`, `12.5`), and warns of such words in it.
-const seen = (tag, out) => {
-  if (odd !== null) warn(tag, WRONG[odd === odd ? 1 : 0]);
-  const isAlone = out[0] === '"' && execute(ALONE, out) !== null;
-  if (tag.id in warned || (!isAlone && (!tag.computes || startsWith(out, '{"image"')))) return out;
-  for (let index = 0; index < WRONG.length; index += 1) {
-    if (indexOf(out, WRONG[index]) >= 0 && !isWritten(tag, GIVEN[index]) && (isAlone || !isHeld(GIVEN[index]))) warn(tag, WRONG[index]);
-  }
+// Gives the answer, which is JSON (`"text"`, `{"html":["text"]}`, `12.5`), and warns of what is no number. `words.js` looks at words too.
+let seen = (tag, out) => {
+  warn(tag, odd !== odd || out === '"NaN"' ? "NaN" : "Infinity");
   return out;
 };
 

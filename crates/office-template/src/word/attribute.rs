@@ -13,14 +13,14 @@ pub(crate) struct Attribute {
     pub value: Range<usize>,
 }
 
-/// The attributes of `tag`, a start tag that is known to be well-formed.
+/// The attributes of `tag`, a start tag that is known to be well-formed, with its `<` or without.
 pub(crate) fn attributes(tag: &[u8]) -> impl Iterator<Item = Attribute> + '_ {
     let mut at = tag.iter().position(u8::is_ascii_whitespace).unwrap_or(tag.len());
     std::iter::from_fn(move || {
         let begin = at;
         let name = begin + tag.get(begin..)?.iter().position(|byte| !byte.is_ascii_whitespace())?;
-        let equals = name + tag.get(name..)?.iter().position(|&byte| byte == b'=')?;
-        let opening = equals + tag.get(equals..)?.iter().position(|&byte| byte == b'"' || byte == b'\'')?;
+        let equals = name + memchr::memchr(b'=', tag.get(name..)?)?;
+        let opening = equals + memchr::memchr2(b'"', b'\'', tag.get(equals..)?)?;
         let quote = *tag.get(opening)?;
         let closing = opening + 1 + memchr::memchr(quote, tag.get(opening + 1..)?)?;
         at = closing + 1;
@@ -38,11 +38,10 @@ pub(crate) fn attribute(tag: &[u8], local: &str) -> Option<Attribute> {
 
 /// The value of the attribute whose name without its prefix is `local`, as text; empty where there is none.
 pub(crate) fn value(tag: &BytesStart<'_>, local: &str) -> String {
-    // With the `<` that the reader leaves out.
-    value_in(&[b"<", &**tag].concat(), local)
+    value_in(tag, local)
 }
 
-/// The same of a start tag as it is written.
+/// The same of a start tag as it is written, with its `<` or without.
 pub(crate) fn value_in(tag: &[u8], local: &str) -> String {
     let value = attribute(tag, local).and_then(|attribute| tag.get(attribute.value)).unwrap_or_default();
     unescaped(&String::from_utf8_lossy(value))

@@ -381,7 +381,10 @@ fn integers_beyond_the_largest_number_print_as_they_are_written() {
 fn a_program_comes_with_the_parts_that_it_names() {
     let script = |tags: &str, are_long: bool| {
         let template = Template::read(docx(&p(tags)), None, &limits()).expect("it is a template");
-        library(template.program(), Needs { long_numbers: are_long, charts: false, words: false })
+        library(
+            template.program(),
+            Needs { long_numbers: are_long, typed: false, charts: false, words: false },
+        )
     };
     let parts = [
         ("NumberFormat", "{a | percent}"),
@@ -395,6 +398,10 @@ fn a_program_comes_with_the_parts_that_it_names() {
             script(r#"{a}{#b}{c}{/}{^d}{/}{e | default('"name":"sum","name":"date"')}{f | count}"#, false);
         assert!(!plain.contains(mark), "{mark} is loaded for nothing");
     }
+    let of_expressions = ["isWritten", "rawXml"];
+    assert!(of_expressions.iter().all(|mark| script("{a + b}", false).contains(mark)));
+    assert!(script("{:pagebreak}", false).contains("const bytes"));
+    assert!(!of_expressions.iter().any(|mark| script("{a}{#b}{c | trim}{/}", false).contains(mark)));
     assert!(script("{a}", true).contains("class Exact") && !script("{a}", false).contains("class Exact"));
 }
 
