@@ -327,7 +327,7 @@ async fn expressions_and_filters_of_word_tags_are_looked_through() {
 async fn every_filter_there_is_is_known() {
     let linter = linter(|_| {});
     let report = word(&linter, "{a | nofilter}").await.unwrap();
-    let needs = office_template::Needs { long_numbers: false, charts: false, words: false };
+    let needs = office_template::Needs { long_numbers: false, typed: false, charts: false, words: false };
     // Names are told where a program has filters.
     let library = office_template::library(r#"{"name":"trim"}"#, needs);
     let (_, names) = library.split_once("FILTER_NAMES = \"").unwrap();

@@ -175,6 +175,7 @@ fn values<'a>(json: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
 
 /// Which parts of the library the data need.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each says whether one part of the library is needed")]
 pub struct Needs {
     /// There may be integers that `JSON.parse` would round; they are printed as they are written.
     pub long_numbers: bool,
@@ -189,7 +190,8 @@ pub struct Needs {
 /// The name of the member that says a value's type, and an escaped letter, which may be of it.
 const TYPE_NAMES: [&[u8]; 2] = [b"\"_type\"", b"\\u00"];
 
-/// The same as `GIVEN` of `words.js`: what such texts have in common, with a capital or without; and an escaped letter, which may be of any of them.
+/// The same as `GIVEN` of `words.js`: what such texts have in common, with a capital or without; and an escaped letter, which may
+/// be of any of them.
 const WRONG_WORDS: [&str; 5] = ["NaN", "nfinity", "ndefined", "[object ", "\\u00"];
 
 impl Needs {

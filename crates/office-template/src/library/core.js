@@ -247,7 +247,7 @@ const filter = (name, value, given) => {
 
 // The number that a filter wrote in a locale's words, if it is none.
 let odd = null;
-// Whether data, items or cells may have words such as `NaN`; `library.rs` sets it behind `words.js`.
+// Whether data, items or cells may have words such as `NaN`: `library.rs` sets it behind `words.js`, a cell without a number sets it alone.
 let isWordy = false;
 let warnings = "";
 const warned = { __proto__: null };
@@ -257,7 +257,8 @@ const warn = (tag, word) => {
 };
 // Gives the answer, which is JSON (`"text"`, `{"html":["text"]}`, `12.5`), and warns of what is no number. `words.js` looks at words too.
 let seen = (tag, out) => {
-  warn(tag, odd !== odd || out === '"NaN"' ? "NaN" : "Infinity");
+  const isNone = odd === null ? out === '"NaN"' : odd !== odd;
+  if (isNone || odd !== null || out === '"Infinity"' || out === '"-Infinity"') warn(tag, isNone ? "NaN" : "Infinity");
   return out;
 };
 

@@ -4,7 +4,7 @@ use crate::slides;
 use crate::support::{
     docx, docx_with, fault, p, package, paragraphs, part, say, say_with, table, text, try_fill,
 };
-use crate::workbooks::one_cell;
+use crate::workbooks::{Sheet, book, one_cell};
 
 /// The warnings of a document with this body.
 fn warnings(body: &str, data: &str) -> Vec<String> {
@@ -203,6 +203,13 @@ fn warnings_of_wrong_texts_are_told_in_every_part_and_program() {
         assert!(told.len() == 1 && told[0].contains(&format!("it prints {word}")), "{cell}: {told:?}");
         assert!(told[0].contains("S!A1") || told[0].contains("A1"), "{cell}: {told:?}");
     }
+    // Nothing in this program computes, so only numbers are looked at.
+    let mut sheet = Sheet::new("S");
+    sheet.set("A1", "{big}");
+    sheet.set("B1", "{name}");
+    let told =
+        try_fill(book(&[sheet], &[]), r#"{"big":1e999,"name":"x"}"#, "{}").expect("it is filled").warnings;
+    assert!(told.len() == 1 && told[0].contains("{big}: it prints Infinity"), "{told:?}");
     let deck = slides::pptx(&[&slides::shape(2, &["{name}", "{1 / gone}"])], "{'x' + gone}");
     let told = try_fill(deck, "{}", "{}").expect("it is filled").warnings;
     assert!(told[0].starts_with("slide 1, paragraph 2, {1 / gone}: it prints NaN"), "{told:?}");

@@ -18,6 +18,6 @@ mod rules;
 mod whole;
 
 pub use beside::with_links;
-pub use book::one_cell;
+pub use book::{Sheet, book, one_cell};
 pub use calculated::{data, files};
 pub use corpus::templates;
