@@ -30,7 +30,7 @@ const OPTIONS: [&str; 13] = [
     "maxSize",
 ];
 
-/// Names that print such a word themselves.
+/// Names of JavaScript that print a word which says that something went wrong, as `library/words.js` looks for it.
 const WORDS: [&str; 3] = ["NaN", "Infinity", "undefined"];
 
 /// Kinds of tags that print nothing of their own, or a long picture.

@@ -13,9 +13,9 @@ const bytes = (value) => {
   }
   return out;
 };
-// Values with a type, as in easy-template-x: { _type: "image", source, width, height, altText } ...
 // `charts.js` sets it.
 let chart = null;
+// Values with a type, as in easy-template-x: { _type: "image", source, width, height, altText } ...
 typed = (value) => {
   const { _type: type } = value;
   const own = (name) => (hasOwn(value, name) ? value[name] : undefined);

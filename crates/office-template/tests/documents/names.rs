@@ -203,6 +203,8 @@ fn warnings_of_wrong_texts_are_told_in_every_part_and_program() {
         assert!(told.len() == 1 && told[0].contains(&format!("it prints {word}")), "{cell}: {told:?}");
         assert!(told[0].contains("S!A1") || told[0].contains("A1"), "{cell}: {told:?}");
     }
+    // The author wrote these.
+    assert_eq!(warnings(&p("{NaN} {Infinity}"), "{}"), [""; 0]);
     // Nothing in this program computes, so only numbers are looked at.
     let mut sheet = Sheet::new("S");
     sheet.set("A1", "{big}");
