@@ -12,7 +12,7 @@ use platen::browser::{
     open, print,
 };
 use platen::config::{BrowserConfig, Config};
-use platen::domain::format_opts::PageOptions;
+use platen::domain::format_opts::{CssPage, PageOptions};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 use platen::domain::reach::Reach;
@@ -94,6 +94,7 @@ pub fn task(document: &Document) -> PageTask {
         delivery: if document.served { Delivery::Served } else { Delivery::PutInPlace },
         inlined: None,
         has_page_rules: false,
+        css_page: CssPage::default(),
         options: PageOptions::default(),
         reach: Reach::OwnFiles,
         output: PageOutput::Pdf,

@@ -15,7 +15,7 @@ use platen::browser::{
 };
 use platen::config::{BrowserConfig, Config, OutboundConfig};
 use platen::domain::error::JobError;
-use platen::domain::format_opts::{self, OptionLimits, PageOptions};
+use platen::domain::format_opts::{self, CssPage, OptionLimits, PageOptions};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 use platen::domain::reach::Reach;
@@ -209,6 +209,7 @@ pub fn scripted(html: &str) -> PageTask {
         delivery: Delivery::Served,
         inlined: None,
         has_page_rules: true,
+        css_page: CssPage::default(),
         options: PageOptions::default(),
         reach: Reach::AllowedHosts,
         output: PageOutput::Pdf,

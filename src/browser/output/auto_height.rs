@@ -10,12 +10,14 @@
 
 use serde_json::json;
 
-use super::measure::{PIXELS_PER_INCH, measure, whole_pixels};
+use super::measure::{PIXELS_PER_INCH, measure};
 use super::page_rules::PageRules;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::scripts;
-use crate::domain::format_opts::{PageOptions, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, Viewport};
+use crate::domain::format_opts::{
+    PageOptions, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, Viewport, whole_pixels,
+};
 
 const MEASURE: &str = include_str!("../../../assets/page_height.js");
 const REPLACE: &str = include_str!("../../../assets/one-sheet-rules.js");

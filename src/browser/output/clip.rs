@@ -5,11 +5,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::measure::PIXELS_PER_INCH;
-use super::page_rules::Layout;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
 use crate::domain::error::ErrorCode;
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{Layout, PageOptions};
 
 /// What a script of ours answers about `selector`.
 #[derive(Debug, Deserialize)]

@@ -5,12 +5,11 @@
 
 use serde_json::json;
 
-use super::page_rules::Layout;
 use crate::browser::page::error::{PageError, StepError, script_error};
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::tab::failed_requests;
 use crate::domain::error::{ErrorCode, JobError, WarningKind};
-use crate::domain::format_opts::{EmulationOptions, Extras, PageOptions};
+use crate::domain::format_opts::{EmulationOptions, Extras, Layout, PageOptions};
 
 /// Without a template Chromium shows its own: date, title, address.
 const NOTHING: &str = "<span></span>";

@@ -24,13 +24,3 @@ pub(super) async fn measure(
     let answer = page.ask(scripts::guarded(&format!("({script})()")), limit).await?;
     Ok(answer.and_then(|answer| answer.parse().ok()))
 }
-
-/// A width in whole pixels, one at least.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a sheet has some hundred pixels; what is not within a number's range is cut to it"
-)]
-pub(super) fn whole_pixels(width: f64) -> u32 {
-    width.max(1.0) as u32
-}

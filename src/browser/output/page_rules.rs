@@ -7,12 +7,11 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::measure::PIXELS_PER_INCH;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::scripts;
 use crate::domain::error::ErrorCode;
-use crate::domain::format_opts::{CssSize, Margin, PageOptions, Paper, SIDES, css_length_in, is_near_in};
+use crate::domain::format_opts::{CssPage, CssSize, Layout, PageOptions, Paper, SIDES, css_length_in, is_near_in};
 
 const SCRIPT: &str = include_str!("../../../assets/page-rules.js");
 /// Most rules that warnings are made of.
@@ -30,19 +29,6 @@ struct PageRule {
     size: String,
     /// Top, right, bottom, left; empty where the rule has none.
     margin: [String; 4],
-}
-
-/// How a page lies on its sheet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Layout {
-    /// What comes out of the printer.
-    pub sheet: Paper,
-    /// What the page is laid out on.
-    pub page: Paper,
-    /// The white on `page`.
-    pub margin: Margin,
-    /// The sides whose margin is the page's own.
-    pub own_margin: [bool; 4],
 }
 
 impl PageRules {
@@ -88,7 +74,7 @@ impl PageRules {
     /// The layout of pages without a name.
     pub(super) fn layout(&self, options: &PageOptions) -> Layout {
         let general = self.0.iter().find(|rule| rule.selector.is_empty());
-        Layout::of(general, options)
+        Layout::of(general.map(PageRule::said).unwrap_or_default(), options)
     }
 
     /// The one rule that holds where the sheet is as high as its page: that of the first sheet, without sizes, which would
@@ -133,7 +119,7 @@ impl PageRules {
     pub(super) fn widest(&self, options: &PageOptions) -> Layout {
         let general = self.0.iter().find(|rule| rule.selector.is_empty());
         let others = self.0.iter().filter(|rule| !rule.selector.is_empty());
-        let others = others.map(|rule| Layout::of(Some(&rule.over(general)), options));
+        let others = others.map(|rule| Layout::of(rule.over(general).said(), options));
         let wider = |widest: Layout, other: Layout| {
             if other.content_size_in()[0] > widest.content_size_in()[0] { other } else { widest }
         };
@@ -159,6 +145,13 @@ impl PageRule {
             selector: self.selector.clone(),
             size: said(&self.size, &general.size),
             margin: std::array::from_fn(|_| sides.next().unwrap_or_default()),
+        }
+    }
+
+    fn said(&self) -> CssPage {
+        CssPage {
+            size: CssSize::of(&self.size),
+            margin: self.margin.each_ref().map(|text| css_length_in(text)),
         }
     }
 
@@ -214,66 +207,6 @@ impl PageRule {
         let sides = won.join(", ");
         (!won.is_empty())
             .then(|| format!("{} margin ({sides}) goes before margin of formatOpts", self.name()))
-    }
-}
-
-impl Layout {
-    /// The layout of the pages that `rule` is for.
-    fn of(rule: Option<&PageRule>, options: &PageOptions) -> Self {
-        let sheet = options.sheet();
-        let (size, own) = match rule {
-            Some(rule) => (CssSize::of(&rule.size), rule.margin.each_ref().map(|text| css_length_in(text))),
-            None => (CssSize::Auto, [None; 4]),
-        };
-        let page = size.laid_out(sheet);
-        let mut margin = options.margin.sides_in();
-        for (side, own) in margin.iter_mut().zip(own) {
-            *side = own.unwrap_or(*side);
-        }
-        let sheet = if options.prefer_css_page_size { page } else { sheet.oriented_as(page) };
-        Self { sheet, page, margin: Margin::of_sides(margin), own_margin: own.map(|own| own.is_some()) }
-    }
-
-    /// The white around the content on the sheet, top, right, bottom, left.
-    pub(super) fn white_in(&self) -> [f64; 4] {
-        let shrink = self.shrink();
-        let beside = |sheet: f64, page: f64| ((sheet - page * shrink) / 2.0).max(0.0);
-        let across = beside(self.sheet.width_in, self.page.width_in);
-        let above = beside(self.sheet.height_in, self.page.height_in);
-        let Margin { top_in, right_in, bottom_in, left_in } = self.margin;
-        [
-            above + top_in * shrink,
-            across + right_in * shrink,
-            above + bottom_in * shrink,
-            across + left_in * shrink,
-        ]
-    }
-
-    /// What the content is laid out in, across and down.
-    pub(super) fn content_size_in(&self) -> [f64; 2] {
-        let Margin { top_in, right_in, bottom_in, left_in } = self.margin;
-        let width_in = self.page.width_in - left_in - right_in;
-        let height_in = self.page.height_in - top_in - bottom_in;
-        // Chromium ignores margins that leave nothing (tried).
-        let is_left = width_in > 0.0 && height_in > 0.0;
-        if is_left { [width_in, height_in] } else { [self.page.width_in, self.page.height_in] }
-    }
-
-    /// The same across, in CSS pixels of the page.
-    pub(super) fn width_px(&self, options: &PageOptions) -> f64 {
-        self.content_size_in()[0] * PIXELS_PER_INCH / options.scale
-    }
-
-    /// The same in square inches.
-    pub(super) fn content_area_in2(&self) -> f64 {
-        let [width_in, height_in] = self.content_size_in();
-        width_in * height_in
-    }
-
-    /// How much smaller a page is drawn than it is laid out, by rules for its sheet.
-    pub(super) fn shrink(&self) -> f64 {
-        let across = self.sheet.width_in / self.page.width_in;
-        across.min(self.sheet.height_in / self.page.height_in).min(1.0)
     }
 }
 

@@ -12,11 +12,11 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 use memchr::memmem;
 
-use super::measure::{measure, whole_pixels};
+use super::measure::measure;
 use super::page_rules::PageRules;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::{OpenPage, WARNING_LIMIT};
-use crate::domain::format_opts::{PageOptions, Viewport};
+use crate::domain::format_opts::{PageOptions, Viewport, whole_pixels};
 
 const MEASURE: &str = include_str!("../../../assets/page_width.js");
 const POINTS_PER_PIXEL: f64 = 0.75;

@@ -10,12 +10,11 @@ use headless_chrome::protocol::cdp::IO;
 
 use super::clip;
 use super::page_count::{Counted, count};
-use super::page_rules::Layout;
 use super::print_to_pdf;
 use super::source::Source;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{Layout, PageOptions};
 
 pub(super) struct Print<'a> {
     pub page: &'a OpenPage,

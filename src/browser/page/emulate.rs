@@ -9,9 +9,10 @@ use super::task::{PageOutput, PageTask};
 use crate::browser::cdp::commands;
 use crate::browser::cdp::error::CallError;
 use crate::browser::cdp::pending::PendingCalls;
+use crate::browser::tab::plain::Plain;
 use crate::browser::tab::tab::Tab;
 use crate::domain::error::ErrorCode;
-use crate::domain::format_opts::{EmulationOptions, Media, PageOptions, Viewport};
+use crate::domain::format_opts::{EmulationOptions, Media, PageOptions};
 use crate::domain::lane::Lane;
 
 /// Sends the calls that the options of `task` need; a plain document needs none.
@@ -25,16 +26,16 @@ pub(super) fn send(
     if !task.options.javascript && tab.lane == Lane::Scripted {
         calls.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?, limit);
     }
-    let medium = medium(emulation.media, task.output);
-    if medium.is_some() || !emulation.features.is_empty() {
-        calls.push(tab.send(&emulated(medium.unwrap_or_default(), emulation))?, limit);
+    let (plain, medium) = (Plain::of(tab.lane), medium(emulation.media, task.output, tab.lane));
+    if medium != plain.medium || !emulation.features.is_empty() {
+        calls.push(tab.send(&emulated(medium, emulation))?, limit);
     }
     let is_seen = task.output.is_picture();
-    let is_plain = emulation.viewport == Viewport::default();
+    let is_plain = task.viewport() == plain.viewport;
     // The window of a scripted tab is tiny, whatever the viewport; only for a picture it is made as large.
     if is_seen || !is_plain {
         let sizes_window = is_seen || tab.lane == Lane::Static;
-        calls.push(tab.send(&commands::device_metrics(emulation.viewport, sizes_window))?, limit);
+        calls.push(tab.send(&commands::device_metrics(task.viewport(), sizes_window))?, limit);
     }
     if let Some(zone) = &emulation.timezone {
         calls.push(tab.send(&Emulation::SetTimezoneOverride { timezone_id: zone.clone() })?, limit);
@@ -56,12 +57,12 @@ pub(in crate::browser) fn can_be_undone(options: &PageOptions) -> bool {
     emulation.timezone.is_none() && emulation.locale.is_none() && emulation.features.is_empty()
 }
 
-/// Whether a page that is printed needs another medium or viewport than a plain tab has.
-pub(in crate::browser) fn differs(options: &PageOptions, output: PageOutput) -> bool {
-    let emulation = &options.emulation;
-    medium(emulation.media, output).is_some()
+/// Whether the page of `task` needs another medium or viewport than a plain tab of `lane` has.
+pub(super) fn differs(task: &PageTask, lane: Lane) -> bool {
+    let (plain, emulation) = (Plain::of(lane), &task.options.emulation);
+    medium(emulation.media, task.output, lane) != plain.medium
         || !emulation.features.is_empty()
-        || emulation.viewport != Viewport::default()
+        || task.viewport() != plain.viewport
 }
 
 /// The medium, and the media features of the options.
@@ -77,16 +78,13 @@ pub(in crate::browser) fn emulated(
     Emulation::SetEmulatedMedia { media: Some(medium.to_owned()), features }
 }
 
-/// The medium to set; `None` where Chromium uses it by itself: print for a PDF, screen for a picture.
-fn medium(wanted: Media, output: PageOutput) -> Option<&'static str> {
+/// The medium to emulate in a tab of `lane`; empty for Chromium's own: print in a print, else the screen.
+fn medium(wanted: Media, output: PageOutput, lane: Lane) -> &'static str {
     match (wanted, output) {
-        (Media::Print, PageOutput::Pdf)
-        | (Media::Screen, PageOutput::Png | PageOutput::Jpg)
         // A document keeps the style sheets of every medium.
-        | (_, PageOutput::Html) => None,
-        (Media::Print, PageOutput::Png | PageOutput::Jpg) | (Media::Screen, PageOutput::Pdf) => {
-            Some(wanted.name())
-        }
+        (_, PageOutput::Html) | (Media::Screen, PageOutput::Png | PageOutput::Jpg) => "",
+        (Media::Print, PageOutput::Pdf) => Plain::of(lane).medium,
+        (Media::Print, PageOutput::Png | PageOutput::Jpg) | (Media::Screen, PageOutput::Pdf) => wanted.name(),
     }
 }
 
@@ -121,20 +119,19 @@ pub(super) fn explain(error: CallError) -> StepError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::browser::chromium::flags::{VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
-
-    /// The window of a static tab has the default viewport, so that `send` needs no call for it.
-    #[test]
-    fn the_plain_viewport_is_that_of_a_tab() {
-        let plain = Viewport::default();
-        assert_eq!((plain.width_px, plain.height_px), (VIEWPORT_WIDTH, VIEWPORT_HEIGHT));
-    }
 
     #[test]
-    fn a_medium_is_set_only_where_chromium_would_take_another() {
-        assert_eq!(medium(Media::Print, PageOutput::Pdf), None);
-        assert_eq!(medium(Media::Screen, PageOutput::Pdf), Some("screen"));
-        assert_eq!(medium(Media::Print, PageOutput::Png), Some("print"));
-        assert_eq!(medium(Media::Screen, PageOutput::Jpg), None);
+    fn a_medium_is_set_only_where_a_tab_has_another() {
+        let medium_in = |lane, wanted, output| medium(wanted, output, lane);
+        for (wanted, output, in_static, in_scripted) in [
+            (Media::Print, PageOutput::Pdf, "", "print"),
+            (Media::Screen, PageOutput::Pdf, "screen", "screen"),
+            (Media::Print, PageOutput::Png, "print", "print"),
+            (Media::Screen, PageOutput::Jpg, "", ""),
+            (Media::Print, PageOutput::Html, "", ""),
+        ] {
+            assert_eq!(medium_in(Lane::Static, wanted, output), in_static);
+            assert_eq!(medium_in(Lane::Scripted, wanted, output), in_scripted);
+        }
     }
 }

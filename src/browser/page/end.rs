@@ -29,7 +29,7 @@ pub(in crate::browser) fn release_tab(
     let is_light = is_short && page.length_bytes <= LENGTH_LIMIT_BYTES;
     let lane = page.lane;
     let has_window = lane == Lane::Scripted && output.is_picture();
-    let is_emulated = page.is_measured || has_window || emulate::differs(options, output);
+    let is_emulated = page.is_measured || page.is_emulated || has_window;
     let in_place = page.in_place && output == PageOutput::Pdf && !is_emulated && options.selector.is_none();
     let scripts = std::mem::take(&mut page.scripts);
     let session = page.session.clone();

@@ -7,6 +7,7 @@ use headless_chrome::protocol::cdp::Runtime;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use super::emulate;
 use super::error::{StepError, script_error};
 use super::limits::PageLimits;
 use super::task::{Delivery, PageTask};
@@ -42,6 +43,8 @@ pub(in crate::browser) struct OpenPage {
     pub in_place: bool,
     /// Its files may have rules of `@page` that its options do not agree with.
     pub has_page_rules: bool,
+    /// It was shown in another medium or viewport than a plain tab has.
+    pub is_emulated: bool,
     /// Its print medium was emulated, to measure it.
     pub is_measured: bool,
     /// Width and height of all that can be scrolled to, in CSS pixels, as found by the last scan of the page (`inspect.rs`).
@@ -51,7 +54,7 @@ pub(in crate::browser) struct OpenPage {
 impl OpenPage {
     /// A page that is to be loaded into the leased tab; `None` when the tab is gone.
     pub(super) fn new(lease: Lease, task: &PageTask, config: &BrowserConfig) -> Option<Self> {
-        let state = lease.tab().map(Tab::state)?;
+        let (state, lane) = lease.tab().map(|tab| (tab.state(), tab.lane))?;
         Some(Self {
             lease,
             session: None,
@@ -64,6 +67,7 @@ impl OpenPage {
             scripts: Vec::new(),
             in_place: task.delivery == Delivery::PutInPlace && task.is_put(),
             has_page_rules: task.has_page_rules,
+            is_emulated: emulate::differs(task, lane),
             is_measured: false,
             content_px: None,
         })

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{CssPage, Layout, PageOptions, Viewport};
 use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
@@ -26,6 +26,8 @@ pub struct PageTask {
     pub inlined: Option<Bytes>,
     /// Its files may have rules of `@page` that its options do not agree with.
     pub has_page_rules: bool,
+    /// What its style sheets say of every sheet.
+    pub css_page: CssPage,
     /// Paper, margins, readiness.
     pub options: PageOptions,
     /// How far it may go.
@@ -84,6 +86,17 @@ impl PageTask {
     pub(super) fn is_put(&self) -> bool {
         let length_bytes = self.inlined.as_ref().map_or(self.length_bytes(), Bytes::len);
         self.delivery != Delivery::Served && self.lane == Lane::Static && length_bytes <= PUT_LIMIT_BYTES
+    }
+
+    /// The window that it is shown in. Hazard: what a script measures before the print (a chart the width of its box) must hold
+    /// in the print, so that window is as large as the content on the sheet. Without script the print lays the page out.
+    pub(super) fn viewport(&self) -> Viewport {
+        match (self.output, self.lane) {
+            (PageOutput::Pdf, Lane::Scripted) => {
+                Layout::of(self.css_page, &self.options).viewport(&self.options)
+            }
+            _ => self.options.emulation.viewport,
+        }
     }
 
     /// Length of the page itself, without its files.

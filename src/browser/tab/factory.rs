@@ -9,6 +9,7 @@ use tokio::sync::OnceCell;
 use super::events::PageEvents;
 use super::idle_scripts::IdleScripts;
 use super::monitor::{EventLimits, add_binding, attach_to_workers};
+use super::plain::Plain;
 use super::tab::{Tab, end_context};
 use crate::browser::cdp::commands;
 use crate::browser::cdp::connection::Connection;
@@ -19,7 +20,6 @@ use crate::browser::chromium::font_families::Families;
 use crate::browser::chromium::kills::Kills;
 use crate::browser::chromium::known_fonts::KnownFonts;
 use crate::browser::proxy::server::PageServer;
-use crate::domain::format_opts::Viewport;
 use crate::domain::lane::Lane;
 
 /// What a tab needs of its browser.
@@ -99,7 +99,9 @@ async fn prepare(tab: &Tab, scripts: &IdleScripts) -> Result<(), CallError> {
                 events_enabled: None,
             };
             calls.push(tab.connection.send(None, &no_downloads)?, limit);
-            calls.push(tab.send(&commands::device_metrics(Viewport::default(), false))?, limit);
+            let plain = Plain::of(tab.lane);
+            calls.push(tab.send(&plain.media())?, limit);
+            calls.push(tab.send(&commands::device_metrics(plain.viewport, false))?, limit);
             calls.push(tab.send(&add_binding())?, limit);
             calls.push(tab.send(&commands::script_of_new_documents(scripts.page.to_string()))?, limit);
             calls.push(tab.send(&attach_to_workers(true))?, limit);

@@ -15,6 +15,7 @@ mod loads;
 pub(in crate::browser) mod monitor;
 mod own_world;
 pub(in crate::browser) mod page_state;
+pub(in crate::browser) mod plain;
 mod request_headers;
 pub(in crate::browser) mod reset;
 #[expect(clippy::module_inception, reason = "the room holds all about tabs, this file the tab itself")]

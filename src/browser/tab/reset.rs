@@ -15,12 +15,12 @@ use headless_chrome::protocol::cdp::{Emulation, Network, Page, Target};
 
 use super::clean;
 use super::page_state::PageState;
+use super::plain::Plain;
 use super::tab::Tab;
 use super::traces::{ResetError, Traces};
 use crate::browser::cdp::commands;
 use crate::browser::cdp::pending::PendingCalls;
 use crate::browser::chromium::memory::RendererUse;
-use crate::domain::format_opts::Viewport;
 use crate::domain::lane::Lane;
 
 /// A tab that is ready for the next page of its account.
@@ -80,12 +80,12 @@ pub(in crate::browser) fn forget_settings(
         calls.push(tab.send(&remove)?, limit);
     }
     if traces.is_emulated {
-        let media = Emulation::SetEmulatedMedia { media: Some(String::new()), features: None };
-        calls.push(tab.send(&media)?, limit);
+        let plain = Plain::of(tab.lane);
+        calls.push(tab.send(&plain.media())?, limit);
         match tab.lane {
             Lane::Static => calls.push(tab.send(&Emulation::ClearDeviceMetricsOverride(None))?, limit),
             Lane::Scripted => {
-                calls.push(tab.send(&commands::device_metrics(Viewport::default(), false))?, limit);
+                calls.push(tab.send(&commands::device_metrics(plain.viewport, false))?, limit);
                 let background = Emulation::SetDefaultBackgroundColorOverride { color: None };
                 calls.push(tab.send(&background)?, limit);
             }

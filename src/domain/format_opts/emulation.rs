@@ -21,6 +21,8 @@ pub struct EmulationOptions {
     pub features: Vec<MediaFeature>,
     /// The window that the page is laid out in.
     pub viewport: Viewport,
+    /// Whether the caller chose its width and its height; where not, a PDF's sheet decides.
+    pub viewport_given: [bool; 2],
     /// The time zone of its scripts, an IANA name; `None`: UTC. Also that of template code, where `None` means
     /// `assemble.timezone`.
     pub timezone: Option<String>,
@@ -58,6 +60,11 @@ impl Default for Viewport {
     }
 }
 
+impl Viewport {
+    /// A sheet of A4 at 96 dpi, in whole pixels.
+    pub const A4: Self = Self { width_px: 793, height_px: 1_122, device_scale: 1.0 };
+}
+
 impl Media {
     /// Its name in CSS.
     pub fn name(self) -> &'static str {
@@ -69,21 +76,28 @@ impl EmulationOptions {
     /// Reads `mediaType`, `mediaFeatures`, `viewport`, `timezone` and `locale`; adds unknown members of the viewport to
     /// `unknown`.
     pub(super) fn read(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> Self {
+        let (viewport, viewport_given) = read_viewport(members, limits, unknown);
         Self {
             media: members.word("mediaType").unwrap_or_default(),
             features: media_features::read(members),
-            viewport: read_viewport(members, limits, unknown),
+            viewport,
+            viewport_given,
             timezone: read_timezone(members),
             locale: read_locale(members),
         }
     }
 }
 
-fn read_viewport(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> Viewport {
+/// The viewport, and whether its width and its height are the caller's.
+fn read_viewport(
+    members: &mut Members<'_>,
+    limits: &OptionLimits,
+    unknown: &mut Vec<String>,
+) -> (Viewport, [bool; 2]) {
     let default = Viewport::default();
     let Some(mut viewport) = members.nested("viewport", "an object of width, height, deviceScaleFactor")
     else {
-        return default;
+        return (default, [false; 2]);
     };
     let mut side =
         |name: &str| viewport.limited(name, 1..=limits.viewport_side_px, "browser.viewport_side_limit_px");
@@ -103,7 +117,7 @@ fn read_viewport(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut
             format!("makes pictures of {pixels} pixels, more than {limit} (browser.picture_limit_pixels)");
         members.error("viewport", detail);
     }
-    viewport
+    (viewport, [width_px, height_px].map(|side| side.is_some()))
 }
 
 /// A time zone's name as the IANA database spells it: Chromium silently ignores any other spelling (tried). `None` if the

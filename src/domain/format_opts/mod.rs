@@ -5,7 +5,8 @@
 //! (`office`), conversion of Office files (`conversion`), the TeX program (`tex`), pictures of a PDF's pages (`raster`),
 //! warnings that make a job fail (`fail_on`), headers and cookies of requests (`requests`), the file's name (`file_name`),
 //! passwords and permissions of a PDF (`protection`). `masked` hides secrets; `promises` refuses keys that would be ignored
-//! dangerously; `limits` is what the configuration allows. The rest is here.
+//! dangerously; `limits` is what the configuration allows; `layout` is how a page lies on its
+//! sheet. The rest is here.
 
 mod conversion;
 mod emulation;
@@ -13,6 +14,7 @@ mod extras;
 mod fail_on;
 mod file_name;
 mod keys;
+mod layout;
 mod limits;
 mod masked;
 mod media_features;
@@ -40,6 +42,7 @@ pub use extras::{Extras, Metadata};
 pub use fail_on::check_warnings;
 pub use file_name::{complete_file_name, file_name_of};
 pub use keys::{Handling, KEYS, is_text, unshown_warnings};
+pub use layout::{CssPage, Layout, whole_pixels};
 pub use limits::OptionLimits;
 pub use masked::mask_secrets;
 pub use media_features::MediaFeature;

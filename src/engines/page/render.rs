@@ -5,6 +5,7 @@ use bytes::Bytes;
 use std::cell::RefCell;
 
 use super::document_state::leaves_document_state;
+use super::css_page;
 use super::inlined::{InlinedPage, Inliner};
 use super::lane::lane_of;
 use super::page_rules::{files_with_styles, rules_may_matter};
@@ -15,7 +16,7 @@ use crate::browser::{
 };
 use crate::config::{BrowserConfig, ScriptedReuse};
 use crate::domain::error::{ErrorCode, JobError, Warnings};
-use crate::domain::format_opts::{PageOptions, check_warnings};
+use crate::domain::format_opts::{CssPage, PageOptions, check_warnings};
 use crate::domain::kinds::FileKind;
 use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
@@ -209,6 +210,7 @@ async fn task_of(
         if request.options.javascript { (lane, delivery) } else { (Lane::Static, Delivery::Served) };
     let is_alone = delivery != Delivery::Served;
     let has_page_rules = output == PageOutput::Pdf && may_have_page_rules(request, is_alone).await?;
+    let css_page = css_page(request, output, lane).await?;
     // A selector by address would not match a file's `data:` address.
     let by_attribute = [&request.options.selector, &request.options.wait_for_selector];
     let by_attribute = by_attribute.into_iter().flatten().any(|selector| selector.contains('['));
@@ -224,6 +226,7 @@ async fn task_of(
         delivery,
         inlined: whole,
         has_page_rules,
+        css_page,
         options: request.options.clone(),
         reach: request.reach,
         output,
@@ -240,6 +243,16 @@ async fn may_have_page_rules(request: &PageRequest, is_alone: bool) -> Result<bo
     }
     let options = request.options.clone();
     Ok(thread::on_blocking_thread(move || files.iter().any(|file| rules_may_matter(file, &options))).await?)
+}
+
+/// What the style sheets of the page say of every sheet, where it is laid out by that before its print.
+async fn css_page(request: &PageRequest, output: PageOutput, lane: Lane) -> Result<CssPage, JobError> {
+    if output != PageOutput::Pdf || lane == Lane::Static {
+        return Ok(CssPage::default());
+    }
+    let sheets = css_page::sheets(&request.site);
+    let bytes = sheets.iter().map(Bytes::len).sum();
+    Ok(thread::by_size(bytes, move || css_page::said_of_every_page(&sheets)).await?)
 }
 
 /// The page with its files inlined, where it looks the same so.
