@@ -3,16 +3,17 @@
 // Evaluated in every frame before the page's own scripts, in the page's own world: only there can timers and requests
 // be seen. A page may replace any native: those needed here are captured at once, and once the page runs, nothing in
 // this script, the list of what is pending (idle_pending.js) and the hooks that fill it (idle_hooks.js,
-// idle_unseen.js) iterates, spreads or calls a method that the page could have replaced.
+// idle_unseen.js, idle_stores.js, idle_seen.js) iterates, spreads or calls a method that the page could have replaced.
 //
 // Reports `place:status:workers:what` by a binding. Status: `busy` (waiting, for `what`), `quiet` (only what ticks is
 // left, and nothing changed for the quiet window), `idle` (nothing that can be seen is left) or `done` (nothing is
 // left: the page has used nothing behind which work goes on unseen). With these three, `what` is pending but not
-// waited for. workers: how many of the page's workers report by a watch of their own.
+// waited for. workers: how many of the page's workers report by a watch of their own. Besides it reports `scrolls` once,
+// where script asks to be told that the page is scrolled.
 //
-// name: of the binding; limits: as in idle_pending.js; makePending, installHooks, watchUnseen: the scripts beside
-// this one.
-(function (name, limits, makePending, installHooks, watchUnseen) {
+// name: of the binding; limits: as in idle_pending.js, `clock` as in idle_clock.js, `steps` as in idle_seen.js;
+// makePending, installHooks, watchUnseen, watchStores, makeClock, showAll: the scripts beside this one.
+(function (name, limits, makePending, installHooks, watchUnseen, watchStores, makeClock, showAll) {
   'use strict';
 
   const report = globalThis[name];
@@ -20,7 +21,8 @@
 
   const BEAT_MS = 250;
   const BEATS_A_REPORT = 4;
-  const FRAME_WAIT_MS = window.top === window ? 200 : 50;
+  // A frame of a loaded machine may be late; that of a frame that is not shown never comes.
+  const FRAME_WAIT_MS = window.top === window ? 2_000 : 50;
   const OPAQUE_ELEMENTS = 'iframe, frame, object, embed, video, audio, [loading=lazy i]';
   const EVERYTHING = { subtree: true, childList: true, attributes: true, characterData: true };
 
@@ -83,7 +85,8 @@
   };
   // The observer reports a change only after the present task, so its records are taken from it.
   const hasChanged = () => {
-    if (apply(natives.take, observer, []).length === 0) return false;
+    const records = apply(natives.take, observer, []);
+    if (records.length === 0 || isClock(records)) return false;
     pending.changed();
     return true;
   };
@@ -205,11 +208,33 @@
     after(BEAT_MS, beat);
   };
 
+  // Listeners of the page as a whole: those of an element that scrolls in itself change nothing on paper.
+  function tellOfScrolling() {
+    let isTold = false;
+    const tell = (target, self, args) => {
+      if (!isTold) apply(report, undefined, ['scrolls']);
+      isTold = true;
+      return apply(target, self, args);
+    };
+    around(EventTarget.prototype, 'addEventListener', (target, self, args) => {
+      const isOfPage = args[0] === 'scroll' && (self === window || self === document || self === undefined);
+      return isOfPage ? tell(target, self, args) : apply(target, self, args);
+    });
+    for (const owner of [window, Document.prototype]) {
+      const member = getOwnPropertyDescriptor(owner, 'onscroll');
+      defineProperty(owner, 'onscroll', { ...member, set: new Proxy(member.set, { __proto__: null, apply: tell }) });
+    }
+  }
+
   // Whether a page computes is asked from outside; only a worker estimates it (idle_worker.js).
   const computes = () => false;
   const host = { __proto__: null, now, bound: () => limits.bound, hasChanged, computes, active, consider };
   const pending = makePending(limits, host);
-  const observer = new MutationObserver(pending.changed);
+  const isClock = makeClock(limits, now, pending.drawsFrames);
+  const observer = new MutationObserver(records => {
+    if (isClock(records)) pending.clocked();
+    else pending.changed();
+  });
   const { around, proxy } = installHooks(window, pending, limits, {
     __proto__: null,
     after,
@@ -221,7 +246,11 @@
     drew: () => void drawn++,
   });
 
-  watchUnseen(window, around, proxy, open);
+  watchUnseen(window, around, proxy, open, watchStores(window, around, listen, pending));
+  if (limits.steps > 0) {
+    showAll(window, around, proxy, limits.steps, pending.endless);
+  }
+  if (window.top === window) tellOfScrolling();
 
   around(HTMLCanvasElement.prototype, 'toBlob', (target, self, args) => {
     const callback = args[0];

@@ -31,6 +31,10 @@
   let fires = 0;
   // Counts changes: a chain begins anew with each.
   let epoch = 0;
+  // The epoch in which the changes were last those of a clock.
+  let clockEpoch = -1;
+  // Whether there is a list that grew as often as it may, whenever its end was seen.
+  let isEndless = false;
   // The link whose callback ran last: what is requested now continues its chain, also behind a promise.
   let current = null;
 
@@ -167,6 +171,15 @@
     epoch++;
     pending.messaged();
   };
+  pending.clocked = () => {
+    clockEpoch = epoch;
+    host.consider();
+  };
+  pending.endless = () => {
+    isEndless = true;
+    host.active();
+    host.consider();
+  };
   // Counts workers that report by themselves; a negative number subtracts.
   pending.addWorkers = count => {
     pending.workers += count;
@@ -193,13 +206,18 @@
     const awaited = isFirm();
     const made = link(delay, false);
     const isPatient = made.links <= limits.links && now() + delay - pending.changedAt <= limits.patience;
-    const firm = awaited || isPatient || host.computes();
+    const isOfClock = clockEpoch === epoch && made.again > 1;
+    const firm = !isOfClock && (awaited || isPatient || host.computes());
     begin(key, { __proto__: null, what, link: made, firm, until: now() + delay + limits.bound, timer: true });
   };
   pending.frame = (key, limit) => {
     const firm = !pending.loaded || now() - pending.changedAt <= limits.patience || host.hasChanged();
     const made = link(0, true);
     begin(key, { __proto__: null, what: '', link: made, firm, until: now() + limit, timer: false });
+  };
+  pending.drawsFrames = () => {
+    for (const key in waits) if (waits[key].link !== null && waits[key].link.isFrame) return true;
+    return false;
   };
   // The callback of a timer or a frame is about to run.
   pending.fired = key => {
@@ -269,6 +287,7 @@
     }
     if (isAll) {
       for (const key in distant) add(distant[key]);
+      if (isEndless) add('a list that grows whenever its end is seen (browser.seen_steps_limit)');
       if (pending.shares) add('a shared worker, which cannot be asked');
       if (now() - messagedAt < MESSAGE_MS) add('messages without end');
     }

@@ -1,7 +1,8 @@
 // Reports when script uses an interface behind which work goes on unseen, or ends only with a frame.
 //
-// scope: the global object, a page's or a worker's; around, proxy: from idle_hooks.js; open(): the report.
-(function (scope, around, proxy, open) {
+// scope: the global object, a page's or a worker's; around, proxy: from idle_hooks.js; open(): the report; used(name):
+// told of the members of the global object that are read.
+(function (scope, around, proxy, open, used) {
   'use strict';
 
   const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
@@ -27,7 +28,13 @@
       const watched = { ...member };
       // A scroll position acts when it is set, the others when they are read.
       const side = member.set && owner !== scope ? 'set' : 'get';
-      watched[side] = new Proxy(member[side], { __proto__: null, apply: unseen });
+      watched[side] = new Proxy(member[side], {
+        __proto__: null,
+        apply(target, self, args) {
+          used(name);
+          return unseen(target, self, args);
+        },
+      });
       defineProperty(holder, name, watched);
     }
   }

@@ -5,8 +5,8 @@
 // counts as a change, as long as it does not merely tick. While it computes it cannot report, so the service asks it.
 //
 // name: of the binding; limits: as in idle_pending.js, and `asked`: the longest timer (ms) that is waited for in a
-// worker that owes an answer; makePending, installHooks, watchUnseen: the scripts beside this one.
-(function (name, limits, makePending, installHooks, watchUnseen) {
+// worker that owes an answer; makePending, installHooks, watchUnseen, watchStores: the scripts beside this one.
+(function (name, limits, makePending, installHooks, watchUnseen, watchStores) {
   'use strict';
 
   const report = globalThis[name];
@@ -108,7 +108,7 @@
   };
   const kit = { __proto__: null, after, listen, open, messaged: sent, ran, bound, drew: () => void drawn++ };
   const { around, proxy } = installHooks(globalThis, pending, limits, kit);
-  watchUnseen(globalThis, around, proxy, open);
+  watchUnseen(globalThis, around, proxy, open, watchStores(globalThis, around, listen, pending));
 
   listen(globalThis, 'message', () => {
     owes = true;

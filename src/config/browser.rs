@@ -60,6 +60,11 @@ pub struct BrowserConfig {
     pub timer_chain_limit: u64,
     /// A chain of timers or animation frames is waited for up to so long without a change of the document.
     pub chain_limit_ms: u64,
+    /// The same few words that timers put anew again and again, a clock, are no longer waited for after so long.
+    pub clock_limit_ms: u64,
+    /// A page is scrolled to its end in at most so many steps where its script heeds that, and may grow so often by what
+    /// is seen; 0: neither.
+    pub seen_steps_limit: u64,
     /// Workers of a page at once that are watched until idle; a page with more is waited for until `rest_cap_ms`.
     pub watched_workers_limit: u64,
     /// A page that never becomes idle is printed after so long, with a warning.
@@ -179,6 +184,8 @@ impl BrowserConfig {
         errors.within("browser.yield_after_ms", self.yield_after_ms, 1, 86_400_000);
         errors.within("browser.timer_chain_limit", self.timer_chain_limit, 0, 10_000);
         errors.within("browser.chain_limit_ms", self.chain_limit_ms, 0, 600_000);
+        errors.within("browser.clock_limit_ms", self.clock_limit_ms, 0, 600_000);
+        errors.within("browser.seen_steps_limit", self.seen_steps_limit, 0, 10_000);
         errors.within("browser.watched_workers_limit", self.watched_workers_limit, 0, 1_000);
         errors.within("browser.memory_watch_ms", self.memory_watch_ms, 50, 60_000);
         errors.within("browser.rest_cap_ms", self.rest_cap_ms, self.quiet_window_ms, 600_000);

@@ -28,6 +28,7 @@ pub(in crate::browser) struct PageLimits {
     pub picture_pixels: f64,
     pub tagged_pages: u64,
     pub wait: Duration,
+    pub seen_steps: u64,
 }
 
 impl PageLimits {
@@ -52,6 +53,7 @@ impl PageLimits {
             picture_pixels: OptionLimits::of(config).picture_pixels,
             tagged_pages: config.tagged_pages_limit,
             wait: Duration::from_millis(config.wait_limit_ms),
+            seen_steps: config.seen_steps_limit,
         }
     }
 }

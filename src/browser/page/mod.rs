@@ -16,6 +16,7 @@ pub(in crate::browser) mod open;
 pub(in crate::browser) mod open_page;
 mod pictures;
 pub(in crate::browser) mod scripts;
+mod scroll;
 pub(in crate::browser) mod task;
 mod wait;
 mod wait_idle;

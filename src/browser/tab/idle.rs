@@ -17,6 +17,8 @@ use crate::browser::cdp::event::Event;
 
 /// The binding by which the watch reports; it takes it from the page's world before the page can see it.
 pub(in crate::browser) const BINDING: &str = "platenReportIdle";
+/// What the watch reports of a page that heeds scrolling.
+const SCROLLS: &str = "scrolls";
 /// Most frames that are known one by one; a page may make any number.
 const KNOWN_LIMIT: usize = 1_000;
 /// Most requests and reports of a page; then its events are switched off, and it counts as busy until the cap.
@@ -48,6 +50,8 @@ pub struct IdleState {
     orphaned: u32,
     /// There are more workers than are watched.
     has_unwatched: bool,
+    /// Script of the main frame is told when the page is scrolled.
+    pub(in crate::browser) heeds_scrolling: bool,
     /// Reports, requests and workers so far.
     pub(in crate::browser) event_count: u32,
     /// Whether the events of script contexts are switched off: contexts go unnoticed.
@@ -230,6 +234,10 @@ impl IdleState {
         self.event_count += 1;
         let called = event.parse::<BindingCalled<'_>>().filter(|called| called.name == BINDING);
         let Some(called) = called else { return };
+        if called.payload == SCROLLS {
+            self.heeds_scrolling = true;
+            return;
+        }
         // Script contexts of workers and frames share numbers, so workers have ours.
         let id = worker.unwrap_or(called.execution_context_id);
         let mut parts = called.payload.splitn(4, ':');
@@ -277,7 +285,7 @@ impl IdleState {
         self.frames.clear();
         self.starting.clear();
         (self.attached, self.taken_back, self.orphaned) = (0, 0, 0);
-        self.has_unwatched = false;
+        (self.has_unwatched, self.heeds_scrolling) = (false, false);
         self.doubted.clear();
         self.loads.requests.clear();
         self.top = None;

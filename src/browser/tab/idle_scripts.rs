@@ -14,6 +14,9 @@ const PAGE_WATCH: &str = include_str!("../../../assets/idle_page.js");
 const WORKER_WATCH: &str = include_str!("../../../assets/idle_worker.js");
 const PENDING_LIST: &str = include_str!("../../../assets/idle_pending.js");
 const HOOKS: &str = include_str!("../../../assets/idle_hooks.js");
+const CLOCK: &str = include_str!("../../../assets/idle_clock.js");
+const SEEN: &str = include_str!("../../../assets/idle_seen.js");
+const STORES: &str = include_str!("../../../assets/idle_stores.js");
 const UNSEEN_HOOKS: &str = include_str!("../../../assets/idle_unseen.js");
 
 /// The scripts that report what is pending, each behind the one that counts what is made in Chromium's own process.
@@ -39,12 +42,13 @@ impl IdleScripts {
             // A timer beyond this is not waited for: readiness would end first.
             "far": config.readiness_timeout_ms,
             "asked": config.rest_cap_ms,
+            "clock": config.clock_limit_ms,
+            "steps": config.seen_steps_limit,
         });
-        let watch =
-            |script: &str| format!("{script}({binding},{limits},{PENDING_LIST},{HOOKS},{UNSEEN_HOOKS})");
-        let bounded = |script: &str| format!("{bounds};{}", watch(script));
+        let shared = format!("{binding},{limits},{PENDING_LIST},{HOOKS},{UNSEEN_HOOKS},{STORES}");
+        let page = format!("{HOST_COOKIES};{bounds};{PAGE_WATCH}({shared},{CLOCK},{SEEN})");
+        let worker = format!("{bounds};{WORKER_WATCH}({shared})");
         let workers_limit = as_count(config.watched_workers_limit);
-        let page = format!("{HOST_COOKIES};{}", bounded(PAGE_WATCH)).into();
-        Self { page, worker: bounded(WORKER_WATCH).into(), workers_limit }
+        Self { page: page.into(), worker: worker.into(), workers_limit }
     }
 }

@@ -7,8 +7,8 @@
 //! alone call `browser`; the scans are pure.
 
 mod attempts;
-pub mod css_page;
-mod document_state;
+mod css_page;
+pub mod document_state;
 pub mod html;
 pub mod inlined;
 pub mod lane;

@@ -1,0 +1,27 @@
+// Scrolls a page to its end, a window at a time: its scripts may wait for that (parts that fade in, pictures loaded late).
+//
+// Runs where the page's own script does not reach. Answers how many steps it took; it takes `most` at most, and then
+// leaps to the end. A page that has not grown since is not scrolled again. It stays at its end: what a script shows when
+// somebody scrolls down it may hide when he scrolls up.
+// An element's name hides a member of the document (<img name=scrollingElement>), so its prototype is asked.
+async most => {
+  const read = (of, name, it) => Object.getOwnPropertyDescriptor(of, name).get.call(it);
+  const root = read(Document.prototype, 'scrollingElement', document);
+  const height = () => read(Element.prototype, 'scrollHeight', root);
+  // A frame, in which the page is told; one may never come.
+  const frame = () => new Promise(done => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 500);
+  });
+  const to = async top => {
+    scrollTo({ top, behavior: 'instant' });
+    await frame();
+  };
+  const known = Object.hasOwn(globalThis, 'platenScrolled') ? platenScrolled : 0;
+  if (!root || height() <= Math.max(known, innerHeight)) return 0;
+  let steps = 0;
+  for (let top = known; top < height() - innerHeight && steps < most; steps++) await to(top += innerHeight);
+  await to(height());
+  Object.defineProperty(globalThis, 'platenScrolled', { value: height(), configurable: true });
+  return steps + 1;
+}
