@@ -173,6 +173,13 @@
   };
   pending.clocked = () => {
     clockEpoch = epoch;
+    for (const key in waits) {
+      const wait = waits[key];
+      if (!wait.firm || !wait.timer || wait.link.again < 2) continue;
+      wait.firm = false;
+      pending.firm--;
+      pending.loose++;
+    }
     host.consider();
   };
   pending.endless = () => {

@@ -52,6 +52,8 @@ pub struct BrowserConfig {
     pub readiness_timeout_ms: u64,
     /// Longest time to make the file of a loaded page.
     pub print_timeout_ms: u64,
+    /// How much longer these three are for each MB (2^20 bytes) of a page and its data; all of it within `jobs.run_timeout_s`.
+    pub long_page_ms_per_mb: u64,
     /// A page with only repeating timers or polling is printed after so long without a request or a change.
     pub quiet_window_ms: u64,
     /// Timers of a page that are longer than this are not waited for.
@@ -183,6 +185,7 @@ impl BrowserConfig {
         errors.within("browser.timer_limit_ms", self.timer_limit_ms, 0, 600_000);
         errors.within("browser.yield_after_ms", self.yield_after_ms, 1, 86_400_000);
         errors.within("browser.timer_chain_limit", self.timer_chain_limit, 0, 10_000);
+        errors.within("browser.long_page_ms_per_mb", self.long_page_ms_per_mb, 0, 600_000);
         errors.within("browser.chain_limit_ms", self.chain_limit_ms, 0, 600_000);
         errors.within("browser.clock_limit_ms", self.clock_limit_ms, 0, 600_000);
         errors.within("browser.seen_steps_limit", self.seen_steps_limit, 0, 10_000);

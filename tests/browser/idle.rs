@@ -95,6 +95,24 @@ async fn everything_that_draws_later_is_waited_for_and_nothing_else() {
                 indexedDB.open('d'); again.onsuccess = draw }</script>",
         ),
         (
+            "a database that is written and read",
+            "<p id=p></p><script>const r = indexedDB.open('w'); r.onupgradeneeded = () => r.result.createObjectStore('s'); \
+                r.onsuccess = () => { const t = r.result.transaction('s', 'readwrite'); const s = t.objectStore('s'); \
+                for (let n = 0; n < 400; n++) s.put('v' + n, n); t.oncomplete = () => { let n = 0; \
+                r.result.transaction('s').objectStore('s').openCursor().onsuccess = event => { \
+                const at = event.target.result; if (at) { n++; at.continue() } else if (n === 400) draw() } } }</script>",
+        ),
+        (
+            "a cache",
+            "<p id=p></p><script>caches.open('c').then(async c => { await c.put('/x', new Response('a')); \
+                await c.match('/x') && await caches.delete('c') && draw() })</script>",
+        ),
+        (
+            "a database in a worker",
+            "<p id=p></p><script>const w = new Worker(URL.createObjectURL(new Blob([`const r = indexedDB.open('d'); \
+                r.onsuccess = () => postMessage(0)`]))); w.onmessage = draw</script>",
+        ),
+        (
             "a picture of a canvas",
             "<p id=p></p><canvas id=c></canvas><script>let n = 0; const x = c.getContext('2d'); \
                 const go = () => { x.fillRect(n, 0, 1, 9); ++n < 40 ? requestAnimationFrame(go) : \
@@ -200,13 +218,51 @@ async fn animated_charts_come_out_in_their_last_state() {
 }
 
 #[actix::test]
+async fn a_page_at_rest_but_for_a_clock_is_printed() {
+    let pool = TestPool::start(|config| {
+        config.rest_cap_ms = NEVER_MS;
+        config.clock_limit_ms = 500;
+    });
+    let words = "document.querySelector('i')";
+    for script in [
+        format!("setInterval(() => {words}.textContent = Date.now(), 200)"),
+        format!("setInterval(() => {words}.innerHTML = '<b>' + Date.now() + '</b>', 200)"),
+        format!("const go = () => {{ {words}.firstChild.data = Date.now(); setTimeout(go, 200) }}; go()"),
+        // As a framework draws: in a task of its own.
+        format!(
+            "const c = new MessageChannel(); c.port1.onmessage = () => {words}.firstChild.nodeValue = Date.now(); \
+                setInterval(() => c.port2.postMessage(0), 200)"
+        ),
+        format!("setInterval(() => {{ {words}.innerText = Date.now(); fetch('n.json') }}, 200)"),
+    ] {
+        let task = with_files(&format!("<p>clock</p><i>-</i><script>{script}</script>"), &[("n.json", "{}")]);
+        let started = Instant::now();
+        let rendered = pool.render(&task).await.unwrap();
+        assert!(started.elapsed() < WELL_BEFORE, "{script}");
+        assert!(text_of(&rendered.bytes).starts_with("clock 1"), "{script}");
+        let [warning] = &rendered.warnings[..] else { panic!("{script}: {:?}", rendered.warnings) };
+        assert!(warning.starts_with("the page was printed while it had something pending"), "{warning}");
+    }
+    // What is no clock is waited for: more and more words, many words, an animation, what counts up to its result.
+    for script in [
+        format!("let n = 0; const i = setInterval(() => {{ {words}.append('.'); if (++n > 9) end(i) }}, 100)"),
+        format!("let n = 0; const i = setInterval(() => {{ {words}.textContent = 'x'.repeat(99); if (++n > 9) end(i) }}, 100)"),
+        format!("let n = 0; const i = setInterval(() => {{ {words}.textContent = ++n; if (n > 40) end(i) }}, 20)"),
+        format!("let n = 0; const go = () => {{ {words}.textContent = ++n; n > 60 ? end() : requestAnimationFrame(go) }}; go()"),
+    ] {
+        let page = format!("<i>-</i><script>const end = i => {{ clearInterval(i); {words}.textContent = 'done' }}; {script}</script>");
+        assert_eq!(text_of(&pool.render(&scripted(&page)).await.unwrap().bytes), "done", "{script}");
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
 async fn visible_ticking_is_printed_at_the_cap_and_invisible_ticking_after_the_window() {
     let pool = TestPool::start(|config| {
         config.quiet_window_ms = 500;
         config.rest_cap_ms = 2_000;
     });
-    let ticker =
-        "<p>clock</p><i id=i></i><script>setInterval(() => i.textContent = Date.now(), 100)</script>";
+    let ticker = "<p>clock</p><i id=i></i><script>setInterval(() => i.append(Date.now()), 100)</script>";
     let rendered = pool.render(&scripted(ticker)).await.unwrap();
     assert!(text_of(&rendered.bytes).starts_with("clock"));
     let warning = &rendered.warnings[0];

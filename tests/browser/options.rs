@@ -224,7 +224,7 @@ async fn a_page_with_script_has_its_viewport_whatever_is_painted() {
         document.documentElement.clientWidth, matchMedia('(width: ' + innerWidth + 'px)').matches].join(); \
         new IntersectionObserver(seen => p.textContent = told() + ',' + seen[0].isIntersecting).observe(p)</script>";
     for (opts, expected) in [
-        ("{}", "794,1058,794,1058,794,true,true"),
+        ("{}", "793,1122,793,1122,793,true,true"),
         (r#"{"viewport":{"width":600,"height":400}}"#, "600,400,600,400,600,true,true"),
     ] {
         assert_eq!(text_of(&pool.render(&asking(opts, scripted(page))).await.unwrap().bytes), expected);

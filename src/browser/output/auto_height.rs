@@ -1,8 +1,9 @@
 //! One sheet as high as its page (`height: "auto"`): receipts, labels, endless lists.
 //!
 //! Chromium prints on sheets of a given height only. So the page is measured with its print medium, and printed on a sheet of
-//! that height. A script may lay it out anew for the width that it was measured at, which shows in a second sheet: then it is
-//! measured and printed once more.
+//! that height. Where it fills a second sheet, it breaks by itself, its heights depend on the sheet's (`100vh`, `100%`), or a
+//! script laid it out anew when it was measured. Then breaks and such heights are taken out of it (`one-sheet-fit.js`), and it
+//! is measured and printed once more; at last on a sheet as high as those that it filled together.
 //!
 //! Hazard: the page's own rules of `@page` win over the options. A margin that was not counted makes a second sheet, a size
 //! shrinks or turns the page. So its margins are counted, its rules of size and margin are removed, and a style sheet of ours
@@ -20,6 +21,7 @@ use crate::domain::format_opts::{
 };
 
 const MEASURE: &str = include_str!("../../../assets/page_height.js");
+const FIT: &str = include_str!("../../../assets/one-sheet-fit.js");
 const REPLACE: &str = include_str!("../../../assets/one-sheet-rules.js");
 /// Points in an inch: Chromium rounds sheets to them.
 const POINTS_PER_INCH: f64 = 72.0;
@@ -59,13 +61,28 @@ pub(super) async fn with_page_height(
     Ok(PageOptions { paper, landscape: false, prefer_css_page_size: false, ..options.clone() })
 }
 
+/// Takes out of the page what keeps it from being one sheet; answers the warning of breaks that are not heeded.
+pub(super) async fn fit(page: &OpenPage, options: &PageOptions) -> Result<Option<String>, StepError> {
+    let height_px = options.emulation.viewport.height_px;
+    let answer = page.ask(scripts::guarded(&format!("({FIT})({height_px})")), page.limits.call).await?;
+    let had_breaks = answer.is_some_and(|answer| answer == "true");
+    let sentence = "height auto: the page forces breaks (break-before, break-after), which are left out of its one sheet";
+    Ok(had_breaks.then(|| sentence.to_owned()))
+}
+
+/// The options with a sheet as high as `pages` of the one that they have.
+pub(super) fn with_all_sheets(sheet: &PageOptions, pages: u32) -> PageOptions {
+    let height_in = (sheet.paper.height_in * f64::from(pages)).min(SHEET_LIMIT_IN);
+    PageOptions { paper: Paper { height_in, ..sheet.paper }, ..sheet.clone() }
+}
+
 /// The warning of a page that fills more sheets than one all the same.
 pub(super) fn warning(options: &PageOptions, pages: u32) -> String {
     let height = options.paper.height_in * 25.4;
     let why = if options.paper.height_in >= SHEET_LIMIT_IN {
         "no sheet of a PDF is higher"
     } else {
-        "it breaks into pages by itself (break-before, break-after), or a style sheet of another host sizes them (@page)"
+        "it grows with its sheet, or a style sheet of another host breaks or sizes it (@page)"
     };
     format!("height auto: the page fills {pages} sheets of {height:.0} mm, for {why}")
 }

@@ -23,7 +23,7 @@ use crate::browser::page::open::ReadyPage;
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::task::{PageOutput, PageStep};
 use crate::domain::error::{ErrorCode, Warnings};
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{PageOptions, SHEET_LIMIT_IN};
 use crate::domain::lane::Lane;
 use crate::domain::site::Site;
 use crate::thread;
@@ -181,16 +181,32 @@ async fn print_pdf(page: &OpenPage, options: &PageOptions, budget: PrintBudget) 
         let (pdf, warnings) = print_on(page, &rules, options, budget).await?;
         return Ok((pdf.source, warnings));
     }
+    print_on_one_sheet(page, rules, options, budget).await
+}
+
+async fn print_on_one_sheet(
+    page: &OpenPage,
+    rules: PageRules,
+    options: &PageOptions,
+    budget: PrintBudget,
+) -> Result<Made, StepError> {
     let (rules, unheeded) = auto_height::rules_for_one_sheet(page, rules, options).await?;
-    let sheet = auto_height::with_page_height(page, &rules, options).await?;
-    let (pdf, mut warnings) = print_on(page, &rules, &sheet, budget).await?;
+    let mut sheet = auto_height::with_page_height(page, &rules, options).await?;
+    let (mut pdf, mut warnings) = print_on(page, &rules, &sheet, budget).await?;
     warnings.extend(unheeded);
-    if !matches!(pdf.counted, Some(Counted::Pages(2..))) {
-        return Ok((pdf.source, warnings));
+    if let Some(Counted::Pages(2..)) = pdf.counted {
+        pdf.source.close(page)?;
+        warnings.extend(auto_height::fit(page, options).await?);
+        sheet = auto_height::with_page_height(page, &rules, options).await?;
+        pdf = print_on(page, &rules, &sheet, budget).await?.0;
     }
-    pdf.source.close(page)?;
-    let sheet = auto_height::with_page_height(page, &rules, options).await?;
-    let (pdf, _) = print_on(page, &rules, &sheet, budget).await?;
+    if let Some(Counted::Pages(pages @ 2..)) = pdf.counted
+        && sheet.paper.height_in < SHEET_LIMIT_IN
+    {
+        pdf.source.close(page)?;
+        sheet = auto_height::with_all_sheets(&sheet, pages);
+        pdf = print_on(page, &rules, &sheet, budget).await?.0;
+    }
     if let Some(Counted::Pages(pages @ 2..)) = pdf.counted {
         warnings.push(auto_height::warning(&sheet, pages));
     }

@@ -228,8 +228,23 @@ async fn deadline_error(page: &OpenPage, step: PageStep, options: &PageOptions) 
         PageStep::Print => (ErrorCode::PrintTimeout, "the file was not made", "print", limits.print),
     };
     let pending = ask_pending(page, options).await;
-    let limit_ms = limit.as_millis();
-    JobError::new(code, format!("{what} within {limit_ms} ms (browser.{key}_timeout_ms); pending: {pending}"))
+    let (limit_ms, for_length) = (limit.as_millis(), limits.for_length.as_millis());
+    let longer = if for_length == 0 {
+        String::new()
+    } else {
+        format!(", {for_length} of them for its length: browser.long_page_ms_per_mb")
+    };
+    let memory = if step == PageStep::Print {
+        let (heap_mb, renderer_mb) = (limits.heap_mb, limits.renderer_mb);
+        format!(
+            "; a document near {heap_mb} MB of elements (browser.heap_limit_mb) or {renderer_mb} MB in all \
+             (browser.renderer_memory_limit_mb) is slow: make several documents of it, or raise these"
+        )
+    } else {
+        String::new()
+    };
+    let limit = format!("{limit_ms} ms (browser.{key}_timeout_ms{longer})");
+    JobError::new(code, format!("{what} within {limit}; pending: {pending}{memory}"))
 }
 
 /// What the page waits for, asked of the page; one that does not answer is busy.

@@ -13,6 +13,8 @@ pub(in crate::browser) struct PageLimits {
     pub load: Duration,
     pub readiness: Duration,
     pub print: Duration,
+    /// How much of these three a long page gets beyond what is configured for all.
+    pub for_length: Duration,
     pub rest_cap: Duration,
     pub quiet: Duration,
     pub timer: Duration,
@@ -32,12 +34,16 @@ pub(in crate::browser) struct PageLimits {
 }
 
 impl PageLimits {
-    pub(super) fn of(config: &BrowserConfig) -> Self {
+    /// The limits of a page that is `bytes` long with its data.
+    pub(super) fn of(config: &BrowserConfig, bytes: usize) -> Self {
+        let for_length = Duration::from_millis((bytes as u64 >> 20) * config.long_page_ms_per_mb);
+        let longer = |limit_ms: u64| Duration::from_millis(limit_ms) + for_length;
         Self {
+            for_length,
             reset: Duration::from_millis(config.reset_timeout_ms),
-            load: Duration::from_millis(config.load_timeout_ms),
-            readiness: Duration::from_millis(config.readiness_timeout_ms),
-            print: Duration::from_millis(config.print_timeout_ms),
+            load: longer(config.load_timeout_ms),
+            readiness: longer(config.readiness_timeout_ms),
+            print: longer(config.print_timeout_ms),
             timer: Duration::from_millis(config.timer_limit_ms),
             rest_cap: Duration::from_millis(config.rest_cap_ms),
             quiet: Duration::from_millis(config.quiet_window_ms),

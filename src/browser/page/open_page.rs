@@ -61,7 +61,7 @@ impl OpenPage {
             state,
             warnings: Warnings::default(),
             failures: None,
-            limits: PageLimits::of(config),
+            limits: PageLimits::of(config, task.length_bytes() + task.data.len()),
             lane: task.lane,
             length_bytes: task.length_bytes(),
             scripts: Vec::new(),

@@ -1,0 +1,69 @@
+// Takes out of a page what makes one sheet of it impossible: heights that depend on the sheet's, and forced breaks.
+//
+// A height in vh or % of a sheet that is as high as its page means nothing: it is taken for `auto`, as CSS does for % of
+// a height that is not given. Where vh is another property's, it is that of the window, `height` CSS pixels high.
+// Answers whether the page had forced breaks.
+// Hazard: a rule of ours must win over any of the page's. Of rules that are !important the earliest layer's win.
+// An element's name hides a member of the document (<img name=styleSheets>), so its prototype is asked.
+height => {
+  const LENGTH = /(-?(?:\d+\.?\d*|\.\d+))([sld]?v(?:h|b|min|max))\b/gi;
+  const AUTO = {
+    __proto__: null,
+    height: 'auto', 'min-height': '0px', 'max-height': 'none',
+    'block-size': 'auto', 'min-block-size': '0px', 'max-block-size': 'none',
+  };
+  const BREAKS = /^(page|left|right|recto|verso|always|all|column)$/;
+  const LOOKED_AT = 20_000;
+  const OURS = `@layer platen-one-sheet {
+    *, ::before, ::after { break-before: auto !important; break-after: auto !important; page: auto !important }
+    html, body { height: auto !important; min-height: 0 !important }
+  }`;
+  const own = name => Reflect.get(Document.prototype, name, document);
+  const all = selector => Document.prototype.querySelectorAll.call(document, selector);
+
+  const inPixels = (_, number, unit) => {
+    const base = /min$/i.test(unit) ? Math.min(innerWidth, height) : /max$/i.test(unit) ? Math.max(innerWidth, height) : height;
+    return `${number * base / 100}px`;
+  };
+  const mend = style => {
+    // A shorthand's value is empty where a variable is in it: its own name is not listed then, but those of its parts.
+    for (const name of [...style]) {
+      const value = style.getPropertyValue(name);
+      if (value.search(LENGTH) < 0) continue;
+      style.setProperty(name, AUTO[name] ?? value.replace(LENGTH, inPixels), style.getPropertyPriority(name));
+    }
+  };
+  const walk = sheet => {
+    let rules;
+    // Reading the rules of another host's sheet throws.
+    try {
+      rules = sheet.cssRules;
+    } catch {
+      return;
+    }
+    descend(rules);
+  };
+  const descend = rules => {
+    for (const rule of rules) {
+      if (rule.style && !(rule instanceof CSSPageRule)) mend(rule.style);
+      if (rule instanceof CSSImportRule && rule.styleSheet !== null) walk(rule.styleSheet);
+      if (rule.cssRules) descend(rule.cssRules);
+    }
+  };
+
+  let hasBreaks = false;
+  let looked = 0;
+  for (const element of all('body *')) {
+    if (hasBreaks || ++looked > LOOKED_AT) break;
+    const { breakBefore, breakAfter } = getComputedStyle(element);
+    hasBreaks = BREAKS.test(breakBefore) || BREAKS.test(breakAfter);
+  }
+  for (const name of ['styleSheets', 'adoptedStyleSheets']) {
+    for (const sheet of own(name)) walk(sheet);
+  }
+  for (const element of all('[style]')) mend(element.style);
+  const sheet = document.createElement('style');
+  sheet.textContent = OURS;
+  own('documentElement').prepend(sheet);
+  return String(hasBreaks);
+}
