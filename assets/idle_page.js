@@ -247,9 +247,7 @@
   });
 
   watchUnseen(window, around, proxy, open, watchStores(window, around, listen, pending));
-  if (limits.steps > 0) {
-    showAll(window, around, proxy, limits.steps, pending.endless);
-  }
+  if (limits.steps > 0) showAll(window, around, proxy, pending, limits.steps);
   if (window.top === window) tellOfScrolling();
 
   around(HTMLCanvasElement.prototype, 'toBlob', (target, self, args) => {

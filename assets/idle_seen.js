@@ -5,11 +5,13 @@
 // Hazard: what is seen may bring more that waits to be seen, without end (a list that loads its next part). So it may do
 // that `steps` times, one after the other.
 //
-// scope: the window; around, proxy: from idle_hooks.js; steps: as above; endless(): called when they are used up.
-(function (scope, around, proxy, steps, endless) {
+// scope: the window; around, proxy: from idle_hooks.js; pending: from idle_pending.js; steps: as above.
+(function (scope, around, proxy, pending, steps) {
   'use strict';
 
   const FAR = '10000000px';
+  // An observer tells of a new element with the next frame, which may never come.
+  const FRAME_LIMIT_MS = 500;
   const { apply, construct, getOwnPropertyDescriptor } = Reflect;
   const read = (owner, name) => getOwnPropertyDescriptor(owner.prototype, name).get;
   const isSeen = read(IntersectionObserverEntry, 'isIntersecting');
@@ -22,6 +24,8 @@
   // By element, the step in which it was last given to an observer: the first one, or one more than what was seen by then.
   const stepOf = new WeakMap();
   let step = 0;
+  // By observer, what is pending until it tells of its elements.
+  const keys = new WeakMap();
   const mayBeSeen = entries => {
     let last = -1;
     for (let at = 0; at < entries.length; at++) {
@@ -30,7 +34,7 @@
       if (own > last) last = own;
     }
     if (last >= steps) {
-      endless();
+      pending.endless();
       return false;
     }
     if (last >= step) step = last + 1;
@@ -52,7 +56,12 @@
     construct(target, args, made) {
       const callback = args[0];
       if (typeof callback === 'function') {
-        const seen = (run, self, given) => (mayBeSeen(given[0]) ? apply(run, self, given) : undefined);
+        const seen = (run, self, given) => {
+          const key = apply(get, keys, [given[1]]);
+          apply(set, keys, [given[1], '']);
+          if (key) pending.end(key);
+          return mayBeSeen(given[0]) ? apply(run, self, given) : undefined;
+        };
         args[0] = new Native(callback, { __proto__: null, apply: seen });
         if (args[1] === undefined || (typeof args[1] === 'object' && args[1] !== null)) args[1] = widened(args[1] ?? {});
       }
@@ -62,6 +71,7 @@
   around(scope.IntersectionObserver.prototype, 'observe', (target, self, args) => {
     const result = apply(target, self, args);
     apply(set, stepOf, [args[0], step]);
+    if (!apply(get, keys, [self])) apply(set, keys, [self, pending.hold('an element to be seen', FRAME_LIMIT_MS)]);
     return result;
   });
 })

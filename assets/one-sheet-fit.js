@@ -1,24 +1,26 @@
 // Takes out of a page what makes one sheet of it impossible: heights that depend on the sheet's, and forced breaks.
 //
 // A height in vh or % of a sheet that is as high as its page means nothing: it is taken for `auto`, as CSS does for % of
-// a height that is not given. Where vh is another property's, it is that of the window, `height` CSS pixels high.
+// a height that is not given; a page without doctype resolves % by the sheet nevertheless. Where vh is another
+// property's, it is that of the window, `height` CSS pixels high.
 // Answers whether the page had forced breaks.
 // Hazard: a rule of ours must win over any of the page's. Of rules that are !important the earliest layer's win.
 // An element's name hides a member of the document (<img name=styleSheets>), so its prototype is asked.
 height => {
+  const own = name => Reflect.get(Document.prototype, name, document);
   const LENGTH = /(-?(?:\d+\.?\d*|\.\d+))([sld]?v(?:h|b|min|max))\b/gi;
   const AUTO = {
     __proto__: null,
     height: 'auto', 'min-height': '0px', 'max-height': 'none',
     'block-size': 'auto', 'min-block-size': '0px', 'max-block-size': 'none',
   };
+  const OF_SHEET = own('compatMode') === 'BackCompat' ? /%|\d[sld]?v(?:h|b|min|max)\b/i : LENGTH;
   const BREAKS = /^(page|left|right|recto|verso|always|all|column)$/;
   const LOOKED_AT = 20_000;
   const OURS = `@layer platen-one-sheet {
     *, ::before, ::after { break-before: auto !important; break-after: auto !important; page: auto !important }
     html, body { height: auto !important; min-height: 0 !important }
   }`;
-  const own = name => Reflect.get(Document.prototype, name, document);
   const all = selector => Document.prototype.querySelectorAll.call(document, selector);
 
   const inPixels = (_, number, unit) => {
@@ -29,8 +31,9 @@ height => {
     // A shorthand's value is empty where a variable is in it: its own name is not listed then, but those of its parts.
     for (const name of [...style]) {
       const value = style.getPropertyValue(name);
-      if (value.search(LENGTH) < 0) continue;
-      style.setProperty(name, AUTO[name] ?? value.replace(LENGTH, inPixels), style.getPropertyPriority(name));
+      const auto = AUTO[name];
+      if (value.search(auto ? OF_SHEET : LENGTH) < 0) continue;
+      style.setProperty(name, auto ?? value.replace(LENGTH, inPixels), style.getPropertyPriority(name));
     }
   };
   const walk = sheet => {
