@@ -18,10 +18,10 @@ async most => {
     await frame();
   };
   const known = Object.hasOwn(globalThis, 'platenScrolled') ? platenScrolled : 0;
-  if (!root || height() <= Math.max(known, innerHeight)) return 0;
+  if (!root || height() <= Math.max(known, innerHeight)) return '0';
   let steps = 0;
   for (let top = known; top < height() - innerHeight && steps < most; steps++) await to(top += innerHeight);
   await to(height());
   Object.defineProperty(globalThis, 'platenScrolled', { value: height(), configurable: true });
-  return steps + 1;
+  return String(steps + 1);
 }

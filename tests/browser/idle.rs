@@ -23,8 +23,9 @@ fn without_window() -> TestPool {
 async fn text_when_idle(pool: &TestPool, task: &PageTask) -> String {
     let started = Instant::now();
     let rendered = pool.render(task).await.unwrap();
-    assert!(started.elapsed() < WELL_BEFORE, "{:?}", started.elapsed());
-    assert_eq!(rendered.warnings, Vec::<String>::new());
+    let page = String::from_utf8_lossy(task.site.page().unwrap());
+    assert!(started.elapsed() < WELL_BEFORE, "{:?} {page}: {:?}", started.elapsed(), rendered.warnings);
+    assert_eq!(rendered.warnings, Vec::<String>::new(), "{page}");
     text_of(&rendered.bytes)
 }
 
@@ -220,6 +221,7 @@ async fn animated_charts_come_out_in_their_last_state() {
 #[actix::test]
 async fn a_page_at_rest_but_for_a_clock_is_printed() {
     let pool = TestPool::start(|config| {
+        config.quiet_window_ms = 500;
         config.rest_cap_ms = NEVER_MS;
         config.clock_limit_ms = 500;
     });
@@ -242,6 +244,8 @@ async fn a_page_at_rest_but_for_a_clock_is_printed() {
         let [warning] = &rendered.warnings[..] else { panic!("{script}: {:?}", rendered.warnings) };
         assert!(warning.starts_with("the page was printed while it had something pending"), "{warning}");
     }
+    pool.finish().await;
+    let pool = without_window();
     // What is no clock is waited for: more and more words, many words, an animation, what counts up to its result.
     for script in [
         format!("let n = 0; const i = setInterval(() => {{ {words}.append('.'); if (++n > 9) end(i) }}, 100)"),
