@@ -10,6 +10,7 @@
 
   // An animation frame may never come (a hidden iframe gets none): after this time it is loose (idle_pending.js).
   const FRAME_LIMIT_MS = 500;
+  const IDLE_LIMIT_MS = 500;
   const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
   const { after, listen, open, ran } = kit;
   const { end, hold, request, answered, untilSettled } = pending;
@@ -70,7 +71,13 @@
     return id;
   };
   around(scope, 'setTimeout', timer('t', ''));
-  around(scope, 'requestIdleCallback', timer('i', 'an idle callback'));
+  // Hazard: on a loaded machine Chromium may find no idle moment for minutes (tried). So each callback gets a limit.
+  const whenIdle = timer('i', 'an idle callback');
+  around(scope, 'requestIdleCallback', (target, self, args) => {
+    const given = args[1];
+    if (!given || !(given.timeout > 0)) args[1] = { __proto__: null, timeout: IDLE_LIMIT_MS };
+    return whenIdle(target, self, args);
+  });
   around(scope, 'setInterval', (target, self, args) => {
     const callback = args[0];
     const period = delayOf(args[1]);

@@ -400,7 +400,7 @@ async fn frames_of_every_kind_become_idle() {
     ] {
         let started = Instant::now();
         let rendered = pool.render(&with_files(&format!("<p>page</p>{frame}"), &files)).await.unwrap();
-        assert!(started.elapsed() < WELL_BEFORE, "{frame}: {:?}", started.elapsed());
+        assert!(started.elapsed() < WELL_BEFORE, "{frame}: {:?} {:?}", started.elapsed(), rendered.warnings);
         assert!(text_of(&rendered.bytes).starts_with("page"), "{frame}");
         assert!(
             !rendered.warnings.iter().any(|line| line.contains("rest")),

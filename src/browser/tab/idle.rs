@@ -115,7 +115,7 @@ impl IdleState {
             "Page.frameStartedLoading" => self.loads.began(event),
             "Page.frameStoppedLoading" => self.loads.ended(event, main),
             "Page.frameDetached" => {
-                self.loads.ended(event, main);
+                self.loads.gone(event);
                 self.doubt_frames();
             }
             _ => return false,

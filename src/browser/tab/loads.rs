@@ -16,11 +16,17 @@ const OTHER_REQUESTS: [&str; 8] =
 const KNOWN_LIMIT: usize = 1_000;
 const NAMED_CHARS: usize = 100;
 
+/// A request that was not answered yet.
+#[derive(Clone, Debug)]
+pub(super) struct Requested {
+    address: String,
+    frame: Option<String>,
+}
+
 /// Requests and frames without an end yet, and when the last one ended.
 #[derive(Clone, Debug, Default)]
 pub(in crate::browser) struct PendingLoads {
-    /// Requests, with their addresses.
-    pub(super) requests: HashMap<String, String>,
+    pub(super) requests: HashMap<String, Requested>,
     /// Frames that load a document.
     loading: HashSet<String>,
     /// When the last request or load ended, that of the page itself apart.
@@ -37,7 +43,7 @@ impl PendingLoads {
 
     /// What is requested.
     pub(in crate::browser) fn addresses(&self) -> impl Iterator<Item = &String> {
-        self.requests.values()
+        self.requests.values().map(|request| &request.address)
     }
 
     /// When the last of them ended; the load of the page itself counts where `counts_page`.
@@ -55,6 +61,7 @@ impl PendingLoads {
             kind: Option<String>,
             #[serde(borrow)]
             request: Request<'a>,
+            frame_id: Option<String>,
         }
         // An address may be a whole picture.
         #[derive(Deserialize)]
@@ -67,7 +74,8 @@ impl PendingLoads {
         let is_other = sent.loader_id.is_empty()
             || sent.kind.is_some_and(|kind| OTHER_REQUESTS.contains(&kind.as_str()));
         if !is_other && self.requests.len() < KNOWN_LIMIT {
-            self.requests.insert(sent.request_id, sent.request.url.chars().take(NAMED_CHARS).collect());
+            let address = sent.request.url.chars().take(NAMED_CHARS).collect();
+            self.requests.insert(sent.request_id, Requested { address, frame: sent.frame_id });
         }
     }
 
@@ -86,6 +94,16 @@ impl PendingLoads {
     pub(in crate::browser) fn began(&mut self, event: Event<'_>) {
         if self.loading.len() < KNOWN_LIMIT {
             self.loading.extend(frame_of(event));
+        }
+    }
+
+    /// A frame is gone. Hazard: the end of a request that it had under way is not always reported (tried), and the page would
+    /// be waited for until the cap.
+    pub(in crate::browser) fn gone(&mut self, event: Event<'_>) {
+        if let Some(frame) = frame_of(event) {
+            self.loading.remove(&frame);
+            self.requests.retain(|_, request| request.frame.as_ref() != Some(&frame));
+            self.ended = Some(Instant::now());
         }
     }
 

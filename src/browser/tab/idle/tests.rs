@@ -94,3 +94,25 @@ fn a_worker_that_ends_before_its_script_hides_no_other_one() {
         assert_eq!((idle.attached, idle.orphaned), (1, 0), "{frame_first}");
     }
 }
+
+#[test]
+fn a_request_of_a_frame_that_is_gone_is_not_waited_for() {
+    let mut idle = IdleState::default();
+    report(&mut idle, 1, "top:idle:0:");
+    let sent = r#"{"requestId":"7","loaderId":"l","frameId":"inner","type":"Document","request":{"url":"http://a/f"}}"#;
+    handle(&mut idle, "Network.requestWillBeSent", sent);
+    assert_eq!((idle.verdict(), idle.pending().as_str()), (IdleVerdict::Pending, "a request to http://a/f"));
+    handle(&mut idle, "Page.frameDetached", r#"{"frameId":"other","reason":"remove"}"#);
+    assert_eq!(idle.verdict(), IdleVerdict::Pending);
+    handle(&mut idle, "Page.frameDetached", r#"{"frameId":"inner","reason":"remove"}"#);
+    assert_eq!(idle.verdict(), IdleVerdict::Idle);
+}
+
+#[test]
+fn a_page_heeds_scrolling_until_it_has_another_document() {
+    let mut idle = IdleState::default();
+    report(&mut idle, 1, "scrolls");
+    assert!(idle.heeds_scrolling);
+    handle(&mut idle, "Runtime.executionContextsCleared", "{}");
+    assert!(!idle.heeds_scrolling);
+}
