@@ -101,6 +101,8 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
   const faces = sheet => rules(sheet).filter(rule => rule instanceof CSSFontFaceRule);
   const family = rule => rule.style.getPropertyValue('font-family').replace(/^["']|["']$/g, '');
 
+  const source = rule => rule.style.getPropertyValue('src');
+
   // A font of the page's own for header and footer; nothing where it is not a file of the page's.
   function ownFace(option, rule) {
     try {
@@ -141,15 +143,19 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
   // Both are in one document, so the styles of one hold in the other.
   if (own !== '') templates[given[0]] = `<style>${own}</style>${templates[given[0]]}`;
 
-  const fonts = [own, ...styles].flatMap(text => {
+  const wanted = [own, ...styles].flatMap(text => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(text);
-    return faces(sheet).map(rule => new FontFace(family(rule), rule.style.getPropertyValue('src')));
-  });
+    return faces(sheet);
+  }).filter(rule => !/url\("(?!data:)/i.test(source(rule)));
+  const fonts = wanted.map(rule => new FontFace(family(rule), source(rule)));
   await Promise.allSettled(fonts.map(font => font.load()));
   // Hazard: a font that nothing holds may be gone before the print.
   globalThis.fontsOfHeader = fonts;
-  for (const font of fonts) if (font.status !== 'loaded') unloaded.add(font.family);
+  for (const [at, font] of fonts.entries()) {
+    const isNamed = source(wanted[at]).includes(`"${NOTHING}"`);
+    if (font.status !== 'loaded' && !isNamed) unloaded.add(family(wanted[at]));
+  }
 
   return JSON.stringify({
     ...templates,
