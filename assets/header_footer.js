@@ -11,6 +11,9 @@
 async ({ templates, files, limit, generic, locale, timeZone }) => {
   const NAMED = 100;
   const ADDRESS_LENGTH = 2000;
+  // Up to so many sheets the page's own fonts may be as long as `limit`, and shorter on more: each sheet takes them anew.
+  const SHEETS = 100;
+  const SHEET_PX = 1000;
   const FAMILY_LENGTH = 1000;
   const NOTHING = 'data:,';
   const SVG = 'http://www.w3.org/2000/svg';
@@ -124,12 +127,14 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
     const key = (name, weight, style) => [name.replace(/^["']|["']$/g, ''), weight || 'normal', style || 'normal'].join();
     const loaded = [...its('fonts')].filter(font => font.status === 'loaded');
     const keys = new Set(loaded.map(font => key(font.family, font.weight, font.style)));
+    const sheets = keys.size === 0 ? 0 : its('documentElement').scrollHeight / SHEET_PX;
+    const most = Math.min(limit, limit * SHEETS / sheets);
     let own = '';
     for (const rule of keys.size === 0 ? [] : [...its('styleSheets')].flatMap(faces)) {
       const [name, weight, style] = ['font-family', 'font-weight', 'font-style'].map(it => rule.style.getPropertyValue(it));
       if (!keys.has(key(name, weight, style)) || !names.includes(family(rule))) continue;
       const face = ownFace(option, rule);
-      if (own.length + face.length > limit) unloaded.add(family(rule));
+      if (own.length + face.length > most) unloaded.add(family(rule));
       else own += face;
     }
     return own;
@@ -160,7 +165,7 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
   return JSON.stringify({
     ...templates,
     family: computed.length > FAMILY_LENGTH ? 'sans-serif' : computed.replace(
-      /(?<=^|, )(serif|sans-serif|monospace)(?=,|$)/g, name => (generic[name] ? `'${generic[name]}', ${name}` : name)),
+      /(?<=^|, )(serif|sans-serif|monospace)(?=,|$)/g, name => `'${generic[name]}', ${name}`),
     named: [...named].map(([address, option]) => [option, address]),
     unloaded: [...unloaded].slice(0, NAMED),
   }).toWellFormed();

@@ -175,7 +175,9 @@ fn margin_boxes_are_shown_as_the_page_of_options_says() {
         let (fonts, _) = run("pdffonts", &["boxes.pdf"]);
         let fonts: Vec<_> = fonts.lines().skip(2).collect();
         assert!(fonts.len() == 1 && fonts[0].contains("LiberationMono-Bold"), "{fonts:?}");
-        let pictures = |sheet| run("pdfimages", &["-list", "-f", sheet, "-l", sheet, "boxes.pdf"]).0.lines().skip(2).count();
+        let pictures = |sheet| {
+            run("pdfimages", &["-list", "-f", sheet, "-l", sheet, "boxes.pdf"]).0.lines().skip(2).count()
+        };
         assert_eq!((pictures("1"), pictures("2") > 0), (0, true));
     }
 }

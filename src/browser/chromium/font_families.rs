@@ -63,7 +63,7 @@ pub(in crate::browser) struct Families {
     /// What a tab is set to; `None` where nothing was chosen.
     pub chosen: Option<Page::SetFontFamilies>,
     /// What generic families mean in header and footer: Chromium shows these in a document that no setting of the tab
-    /// reaches.
+    /// reaches, and where fontconfig has other families for them.
     pub generic: BTreeMap<&'static str, String>,
 }
 
@@ -74,8 +74,14 @@ impl Families {
         let sans_serif = given(&config.sans_serif_font).or_else(|| standard.clone());
         let (fixed, serif) =
             (given(&config.monospace_font), given(&config.serif_font).or_else(|| standard.clone()));
-        let generic = [("sans-serif", &sans_serif), ("serif", &serif), ("monospace", &fixed)].into_iter();
-        let generic = generic.filter_map(|(name, family)| Some((name, family.clone()?))).collect();
+        // What Chromium takes where nothing was chosen.
+        let generic = [
+            ("sans-serif", &sans_serif, "Arial"),
+            ("serif", &serif, "Times New Roman"),
+            ("monospace", &fixed, "Courier New"),
+        ];
+        let generic =
+            generic.map(|(name, chosen, own)| (name, chosen.clone().unwrap_or_else(|| own.to_owned())));
         let font_families = Page::FontFamilies {
             fixed,
             serif,
@@ -86,7 +92,7 @@ impl Families {
             math: None,
         };
         let all = Page::SetFontFamilies { font_families, for_scripts: None };
-        Self { chosen: chosen(config).next().map(|_| all), generic }
+        Self { chosen: chosen(config).next().map(|_| all), generic: generic.into() }
     }
 }
 
@@ -164,11 +170,11 @@ mod tests {
     fn a_default_is_what_generic_families_mean_unless_they_have_their_own() {
         let mut config = Config::default().browser;
         let plain = Families::of(&config);
-        assert_eq!((plain.chosen, plain.generic), (None, BTreeMap::new()), "a tab is asked nothing");
+        assert_eq!(plain.chosen, None, "a tab is asked nothing");
         config.default_font = "Open Sans".to_owned();
         config.serif_font = "Gentium".to_owned();
         let chosen_ones = Families::of(&config);
-        let generic = [("sans-serif", "Open Sans"), ("serif", "Gentium")];
+        let generic = [("sans-serif", "Open Sans"), ("serif", "Gentium"), ("monospace", "Courier New")];
         assert_eq!(chosen_ones.generic, generic.map(|(name, family)| (name, family.to_owned())).into());
         let families = chosen_ones.chosen.unwrap().font_families;
         assert_eq!(families.standard.as_deref(), Some("Open Sans"));

@@ -81,8 +81,8 @@ impl HeaderFooter {
         }
         for family in &made.unloaded {
             page.warnings.push(&format!(
-                "font not available in headerTemplate and footerTemplate: '{family}' (it did not load, or is longer than \
-                 browser.header_files_limit_bytes)"
+                "font not available in headerTemplate and footerTemplate: '{family}' (it did not load, or is too \
+                 large for so many sheets: browser.header_files_limit_bytes)"
             ));
         }
         Ok(Some(made))
