@@ -6,7 +6,7 @@
 // generic names mean.
 //
 // Gives JSON: the `templates`; the `family` of the page's body; `named`, a list of [option, address] of what was
-// taken out; `unloaded`, families that cannot be shown.
+// taken out, without an option where a font of the page's names it; `unloaded`, families that cannot be shown.
 // An element's name hides a member of the document (<img name=body>), so its prototype is asked.
 async ({ templates, files, limit, generic, locale, timeZone }) => {
   const NAMED = 100;
@@ -107,7 +107,7 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
   const source = rule => rule.style.getPropertyValue('src');
 
   // A font of the page's own for header and footer; nothing where it is not a file of the page's.
-  function ownFace(option, rule) {
+  function ownFace(rule) {
     try {
       const base = rule.parentStyleSheet?.href ?? its('baseURI');
       const text = rule.style.cssText.replace(/url\("([^"]*)"\)/g, (whole, address) => {
@@ -116,24 +116,24 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
         if (!/^https?:$/.test(protocol) || origin !== location.origin) throw new Error('of another host');
         return `url("${pathname}")`;
       });
-      return `@font-face{${styled(option, text)}}`.replaceAll('<', '\\3c ');
+      return `@font-face{${styled('', text)}}`.replaceAll('<', '\\3c ');
     } catch {
       return '';
     }
   }
 
   // Those of the page's fonts that it shows, where the body or a template names them.
-  function ownFaces(option, names) {
+  function ownFaces(names) {
     const key = (name, weight, style) => [name.replace(/^["']|["']$/g, ''), weight || 'normal', style || 'normal'].join();
     const loaded = [...its('fonts')].filter(font => font.status === 'loaded');
     const keys = new Set(loaded.map(font => key(font.family, font.weight, font.style)));
-    const sheets = keys.size === 0 ? 0 : its('documentElement').scrollHeight / SHEET_PX;
+    const sheets = keys.size === 0 ? 0 : (its('documentElement')?.scrollHeight ?? 0) / SHEET_PX;
     const most = Math.min(limit, limit * SHEETS / sheets);
     let own = '';
     for (const rule of keys.size === 0 ? [] : [...its('styleSheets')].flatMap(faces)) {
       const [name, weight, style] = ['font-family', 'font-weight', 'font-style'].map(it => rule.style.getPropertyValue(it));
       if (!keys.has(key(name, weight, style)) || !names.includes(family(rule))) continue;
-      const face = ownFace(option, rule);
+      const face = ownFace(rule);
       if (own.length + face.length > most) unloaded.add(family(rule));
       else own += face;
     }
@@ -143,7 +143,7 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
   const body = its('body') ?? its('documentElement');
   const computed = body === null ? '' : getComputedStyle(body).fontFamily;
   const given = Object.keys(templates).filter(option => templates[option] !== '');
-  const own = ownFaces(given[0], [computed, ...Object.values(templates)].join());
+  const own = ownFaces([computed, ...Object.values(templates)].join());
   for (const option of given) templates[option] = made(option, templates[option]);
   // Both are in one document, so the styles of one hold in the other.
   if (own !== '') templates[given[0]] = `<style>${own}</style>${templates[given[0]]}`;

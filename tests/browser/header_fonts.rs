@@ -187,7 +187,7 @@ async fn files_of_a_header_have_a_limit() {
 
     let pool = limit(1_000);
     let rendered = pool.render(&asking(&opts, task)).await.unwrap();
-    let too_large = "headerTemplate and footerTemplate name more than 1000 bytes of files (browser.header_files_limit_bytes)";
+    let too_large = "headerTemplate and footerTemplate would show more than 1000 bytes of files (browser.header_files_limit_bytes)";
     assert!(rendered.warnings.iter().any(|line| line == too_large), "{:?}", rendered.warnings);
     assert!(!fonts_of(&rendered.bytes).contains(&"LiberationMono-Bold".to_owned()));
     pool.finish().await;

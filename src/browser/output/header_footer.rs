@@ -36,7 +36,7 @@ pub(super) struct HeaderFooter {
     footer_template: String,
     /// What they are written in: the family of the page's body.
     family: String,
-    /// Addresses that were taken out, each behind its option.
+    /// Addresses that were taken out, each behind its option; behind an empty one where a font of the page's names it.
     named: Vec<(String, String)>,
     /// Families that cannot be shown.
     unloaded: Vec<String>,
@@ -66,7 +66,7 @@ impl HeaderFooter {
         if !files.is_empty() {
             made = Self::filled(page, options, &files).await?;
         }
-        for (option, address) in &made.named {
+        for (option, address) in made.named.iter().filter(|(option, _)| !option.is_empty()) {
             let address = failed_requests::redacted_url(address);
             page.warnings.push_kind(WarningKind::Missing, &format!(
                 "not loaded: {address} ({option} shows only pictures and fonts, from its template's files or as data: \
@@ -75,7 +75,7 @@ impl HeaderFooter {
         }
         if !is_whole {
             page.warnings.push(&format!(
-                "headerTemplate and footerTemplate name more than {limit} bytes of files \
+                "headerTemplate and footerTemplate would show more than {limit} bytes of files \
                  (browser.header_files_limit_bytes)"
             ));
         }
@@ -106,7 +106,8 @@ impl HeaderFooter {
                 asked[name] = json!(given);
             }
         }
-        let answer = page.run(format!("({SCRIPT})({asked})"), page.limits.call).await?;
+        let limit = page.limits.call;
+        let answer = page.within(limit, page.run(format!("({SCRIPT})({asked})"), limit)).await?;
         let answer =
             answer.transpose().map_err(|thrown| script_error("headerTemplate or footerTemplate", thrown))?;
         let filled = answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
@@ -126,12 +127,12 @@ impl HeaderFooter {
     }
 }
 
-/// Pictures and fonts that are files of the template, up to `limit` bytes of addresses; and whether there were no more.
+/// Pictures and fonts that are files of the template, up to `limit` bytes of addresses; and whether these are all.
 fn files(site: &Site, named: &[(String, String)], limit: usize) -> (Addresses, bool) {
     let folder = site.folder();
     let base = if folder.is_empty() { String::new() } else { format!("{folder}/") };
     let Some(base) = BaseUrl::of(&base) else { return (Addresses::new(), true) };
-    let (mut files, mut left) = (Addresses::new(), limit);
+    let (mut files, mut left, mut is_whole) = (Addresses::new(), limit, true);
     for (_, address) in named {
         let path = base.path(address);
         let Some((path, content)) = path.and_then(|path| site.get(&path).map(|content| (path, content)))
@@ -143,13 +144,14 @@ fn files(site: &Site, named: &[(String, String)], limit: usize) -> (Addresses, b
             continue;
         }
         if content.len().div_ceil(3) * 4 > left {
-            return (files, false);
+            is_whole = false;
+            continue;
         }
         let data = format!("data:{essence};base64,{}", STANDARD.encode(content));
         left = left.saturating_sub(data.len());
         files.insert(address.clone(), data);
     }
-    (files, true)
+    (files, is_whole)
 }
 
 /// Warns of a header or footer that the content covers.

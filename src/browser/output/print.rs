@@ -61,10 +61,8 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
     }
     // Its print medium is emulated before it is printed.
     page.is_measured |= is_pdf && options.auto_height;
-    let header_footer = match is_pdf {
-        true => Box::pin(HeaderFooter::of(&mut page, &options, &site)).await,
-        false => Ok(None),
-    };
+    let header_footer =
+        if is_pdf { Box::pin(HeaderFooter::of(&mut page, &options, &site)).await } else { Ok(None) };
     let header_footer = match header_footer {
         Ok(header_footer) => header_footer,
         Err(error) => return Err(diagnose::into_page_error(page, PageStep::Print, error, &options).await),
