@@ -49,7 +49,7 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
 
   // What styles become. A text must not be invisible while it waits for a font that does not come.
   const styled = (option, css) => css
-    .replace(/(@import\s*)("[^"]*"|'[^']*')/gi, '$1url($2)')
+    .replace(/(@import\s*)("[^"]*"|'[^']*')/gi, '$1 url($2)')
     .replace(/url\(\s*(?:"([^"]*)"|'([^']*)'|([^)"'\s]*))\s*\)/gi, (whole, ...texts) => {
       const address = texts.slice(0, 3).find(text => text !== undefined);
       const now = shown(option, address);
@@ -77,10 +77,11 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
     write(body, template);
     const before = body.innerHTML;
     for (const element of body.querySelectorAll('*')) {
+      const [classes, attributes] = ['classList', 'attributes'].map(it => Reflect.get(Element.prototype, it, element));
       for (const name of ['date', 'url']) {
-        if (element.classList.replace(name, `platen-${name}`)) element.textContent = filled[name]();
+        if (classes.replace(name, `platen-${name}`)) element.textContent = filled[name]();
       }
-      for (const it of [...Reflect.get(Element.prototype, 'attributes', element)]) {
+      for (const it of [...attributes]) {
         const value = attribute(option, element, it);
         if (value !== it.value) it.value = value;
       }
