@@ -14,13 +14,14 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_platen");
 const README: &str = include_str!("../README.md");
 const API: &str = include_str!("../docs/api.md");
 const TEMPLATES: &str = include_str!("../docs/templates.md");
+const OPTIONS: &str = include_str!("../docs/format-options.md");
 /// The pages whose `sh` blocks go on where the tour has ended, and whose lines `$ platen …` are run.
 const PAGES: &[&str] = &[
     README,
     API,
     TEMPLATES,
     include_str!("../docs/command-line.md"),
-    include_str!("../docs/format-options.md"),
+    OPTIONS,
     include_str!("../docs/latex.md"),
     include_str!("../docs/office-files.md"),
     include_str!("../docs/pictures.md"),
@@ -138,6 +139,46 @@ fn numbers_money_and_dates_read_as_the_page_of_templates_says() {
     assert_eq!(lines.len(), template.lines().count(), "{page}");
     for (found, wanted) in lines {
         assert_eq!(found.trim(), wanted.trim_end_matches("-->").trim(), "{page}");
+    }
+}
+
+#[test]
+fn margin_boxes_are_shown_as_the_page_of_options_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = folder.path().join("site");
+    let example = blocks(section(OPTIONS, "## Margin boxes"), "html");
+    std::fs::create_dir_all(site.join("fonts")).unwrap();
+    std::fs::create_dir(site.join("img")).unwrap();
+    let brand = "/usr/share/fonts/truetype/liberation/LiberationMono-Bold.ttf";
+    std::fs::copy(brand, site.join("fonts/brand.ttf")).unwrap();
+    let dot = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser/dot.png");
+    std::fs::copy(dot, site.join("img/logo.png")).unwrap();
+    let run = |program: &str, arguments: &[&str]| {
+        let output = command(folder.path(), program).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    // With a script the page is served with its files, without one they are put into it.
+    for script in ["", "<script></script>"] {
+        // The PDF lists a picture that has pixels.
+        let page = example.replace("logo.svg", "logo.png") + script;
+        std::fs::write(site.join("index.html"), page).unwrap();
+        let (_, warnings) = run(PROGRAM, &["render", "site", "-o", "boxes.pdf"]);
+        assert_eq!(warnings, "");
+        let words = |sheet| {
+            let (text, _) = run("pdftotext", &["-f", sheet, "-l", sheet, "boxes.pdf", "-"]);
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let (first, second) = (words("1"), words("2"));
+        assert!(first.contains("Page 1 of 2") && !first.contains("Annual report"), "{first}");
+        assert!(second.contains("Page 2 of 2") && second.contains("Annual report"), "{second}");
+        let (fonts, _) = run("pdffonts", &["boxes.pdf"]);
+        let fonts: Vec<_> = fonts.lines().skip(2).collect();
+        assert!(fonts.len() == 1 && fonts[0].contains("LiberationMono-Bold"), "{fonts:?}");
+        let pictures = |sheet| {
+            run("pdfimages", &["-list", "-f", sheet, "-l", sheet, "boxes.pdf"]).0.lines().skip(2).count()
+        };
+        assert_eq!((pictures("1"), pictures("2") > 0), (0, true));
     }
 }
 

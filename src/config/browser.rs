@@ -119,6 +119,8 @@ pub struct BrowserConfig {
     pub inlined_limit_bytes: u64,
     /// Memory for the `data:` addresses of templates' files, each made once.
     pub inlined_cache_bytes: u64,
+    /// Longest files (pictures, fonts) of a template that header and footer of formatOpts show, in all, as `data:` addresses.
+    pub header_files_limit_bytes: u64,
     /// A PDF is read from Chromium in pieces of this size.
     pub output_chunk_bytes: u64,
     /// Widest and highest viewport of formatOpts.
@@ -222,6 +224,7 @@ impl BrowserConfig {
         errors.within("browser.reuse_age_s", self.reuse_age_s, 0, 86_400);
         errors.within("browser.reuse_memory_mb", self.reuse_memory_mb, 64, 65_536);
         errors.within("browser.inlined_limit_bytes", self.inlined_limit_bytes, 0, 2 << 20);
+        errors.within("browser.header_files_limit_bytes", self.header_files_limit_bytes, 0, 16 << 20);
         errors.within("browser.inlined_cache_bytes", self.inlined_cache_bytes, 0, 1 << 36);
     }
 }

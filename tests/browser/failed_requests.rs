@@ -113,7 +113,8 @@ async fn pictures_of_header_and_footer_that_are_not_loaded_are_warned_of() {
     for task in [scripted("<p>body"), static_page("<p>body"), put_page("<p>body")] {
         let expected = |path: &str, option: &str| {
             format!(
-                "not loaded: {path} ({option} reaches no file: write pictures into it as data: addresses)"
+                "not loaded: {path} ({option} shows only pictures and fonts, from its template's files or as data: \
+                 addresses; write styles into it)"
             )
         };
         let wanted = [

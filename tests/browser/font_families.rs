@@ -20,7 +20,7 @@ fn tool(name: &str, arguments: &[&str], pdf: &[u8]) -> String {
 }
 
 /// The names of a PDF's fonts, without the prefix of a subset.
-fn fonts_of(pdf: &[u8]) -> Vec<String> {
+pub(crate) fn fonts_of(pdf: &[u8]) -> Vec<String> {
     let table = tool("pdffonts", &[], pdf);
     let names = table.lines().skip(2).filter_map(|line| line.split_whitespace().next());
     let mut names: Vec<String> =

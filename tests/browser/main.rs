@@ -13,6 +13,7 @@ mod console;
 mod failed_requests;
 mod floods;
 mod font_families;
+mod header_fonts;
 mod header_footer;
 mod hostile_pages;
 mod idle;

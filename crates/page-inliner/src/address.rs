@@ -22,7 +22,7 @@ impl BaseUrl {
 
     /// The path of the file that `address` means; none where it means something else than a file of the page's own, or a
     /// part of one.
-    pub(crate) fn path(&self, address: &str) -> Option<String> {
+    pub fn path(&self, address: &str) -> Option<String> {
         // The page's host has a made-up name here. An address that spells it out would seem to be the page's own, though for
         // the browser it is a foreign host.
         if address.to_ascii_lowercase().contains(HOST) {

@@ -7,6 +7,7 @@
 //! - For a letter that the page's family lacks Chromium asks fontconfig for any font that has it. Which one is preferred can be
 //!   changed by a rule of fontconfig only.
 
+use std::collections::BTreeMap;
 use std::process::Stdio;
 
 use headless_chrome::protocol::cdp::Page;
@@ -61,8 +62,9 @@ fn chosen(config: &BrowserConfig) -> impl Iterator<Item = (&'static str, &str)> 
 pub(in crate::browser) struct Families {
     /// What a tab is set to; `None` where nothing was chosen.
     pub chosen: Option<Page::SetFontFamilies>,
-    /// What header and footer are written in: Chromium shows them in a document that no setting of the tab reaches.
-    pub header_footer: String,
+    /// What generic families mean in header and footer: Chromium shows these in a document that no setting of the tab
+    /// reaches, and where fontconfig has other families for them.
+    pub generic: BTreeMap<&'static str, String>,
 }
 
 impl Families {
@@ -70,12 +72,19 @@ impl Families {
         let given = |family: &str| Some(family.to_owned()).filter(|family| !family.is_empty());
         let standard = given(&config.default_font);
         let sans_serif = given(&config.sans_serif_font).or_else(|| standard.clone());
-        let header_footer = sans_serif
-            .as_ref()
-            .map_or_else(|| "sans-serif".to_owned(), |family| format!("'{family}',sans-serif"));
+        let (fixed, serif) =
+            (given(&config.monospace_font), given(&config.serif_font).or_else(|| standard.clone()));
+        // What Chromium takes where nothing was chosen.
+        let generic = [
+            ("sans-serif", &sans_serif, "Arial"),
+            ("serif", &serif, "Times New Roman"),
+            ("monospace", &fixed, "Courier New"),
+        ];
+        let generic =
+            generic.map(|(name, chosen, own)| (name, chosen.clone().unwrap_or_else(|| own.to_owned())));
         let font_families = Page::FontFamilies {
-            fixed: given(&config.monospace_font),
-            serif: given(&config.serif_font).or_else(|| standard.clone()),
+            fixed,
+            serif,
             sans_serif,
             standard,
             cursive: None,
@@ -83,7 +92,7 @@ impl Families {
             math: None,
         };
         let all = Page::SetFontFamilies { font_families, for_scripts: None };
-        Self { chosen: chosen(config).next().map(|_| all), header_footer }
+        Self { chosen: chosen(config).next().map(|_| all), generic: generic.into() }
     }
 }
 
@@ -161,15 +170,12 @@ mod tests {
     fn a_default_is_what_generic_families_mean_unless_they_have_their_own() {
         let mut config = Config::default().browser;
         let plain = Families::of(&config);
-        assert_eq!(
-            (plain.chosen, plain.header_footer.as_str()),
-            (None, "sans-serif"),
-            "a tab is asked nothing"
-        );
+        assert_eq!(plain.chosen, None, "a tab is asked nothing");
         config.default_font = "Open Sans".to_owned();
         config.serif_font = "Gentium".to_owned();
         let chosen_ones = Families::of(&config);
-        assert_eq!(chosen_ones.header_footer, "'Open Sans',sans-serif");
+        let generic = [("sans-serif", "Open Sans"), ("serif", "Gentium"), ("monospace", "Courier New")];
+        assert_eq!(chosen_ones.generic, generic.map(|(name, family)| (name, family.to_owned())).into());
         let families = chosen_ones.chosen.unwrap().font_families;
         assert_eq!(families.standard.as_deref(), Some("Open Sans"));
         assert_eq!((families.sans_serif, families.fixed), (Some("Open Sans".to_owned()), None));

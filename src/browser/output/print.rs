@@ -8,7 +8,7 @@ use pdf_page_count::PageCounter;
 
 use super::auto_height;
 use super::clip;
-use super::header_footer;
+use super::header_footer::{self, HeaderFooter};
 use super::html;
 use super::page_count::Counted;
 use super::page_rules::PageRules;
@@ -61,13 +61,17 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
     }
     // Its print medium is emulated before it is printed.
     page.is_measured |= is_pdf && options.auto_height;
-    if is_pdf && let Err(error) = Box::pin(header_footer::warn_of_files(&mut page, &options)).await {
-        return Err(diagnose::into_page_error(page, PageStep::Print, error, &options).await);
-    }
+    let header_footer =
+        if is_pdf { Box::pin(HeaderFooter::of(&mut page, &options, &site)).await } else { Ok(None) };
+    let header_footer = match header_footer {
+        Ok(header_footer) => header_footer,
+        Err(error) => return Err(diagnose::into_page_error(page, PageStep::Print, error, &options).await),
+    };
     let made = match output {
         PageOutput::Pdf => {
             let budget = PrintBudget { may_be_long, limit_bytes, deadline: Instant::now() + limit };
-            page.within(limit, Box::pin(print_pdf(&page, &options, budget))).await
+            let header_footer = header_footer.as_ref();
+            page.within(limit, Box::pin(print_pdf(&page, &options, header_footer, budget))).await
         }
         PageOutput::Png | PageOutput::Jpg => {
             page.within(limit, capture_screenshot(&page, output, &options)).await
@@ -173,39 +177,45 @@ impl PdfReaders {
 /// A source, and warnings.
 type Made = (Source, Vec<String>);
 
-async fn print_pdf(page: &OpenPage, options: &PageOptions, budget: PrintBudget) -> Result<Made, StepError> {
+async fn print_pdf(
+    page: &OpenPage,
+    options: &PageOptions,
+    header_footer: Option<&HeaderFooter>,
+    budget: PrintBudget,
+) -> Result<Made, StepError> {
     clip::isolate(page, options).await?;
     streamed_metadata::set_title(page, &options.extras.metadata).await?;
     let rules = PageRules::of(page, options).await?;
     if !options.auto_height {
-        let (pdf, warnings) = print_on(page, &rules, options, budget).await?;
+        let (pdf, warnings) = print_on(page, &rules, options, header_footer, budget).await?;
         return Ok((pdf.source, warnings));
     }
-    print_on_one_sheet(page, rules, options, budget).await
+    print_on_one_sheet(page, rules, options, header_footer, budget).await
 }
 
 async fn print_on_one_sheet(
     page: &OpenPage,
     rules: PageRules,
     options: &PageOptions,
+    header_footer: Option<&HeaderFooter>,
     budget: PrintBudget,
 ) -> Result<Made, StepError> {
     let (rules, unheeded) = auto_height::rules_for_one_sheet(page, rules, options).await?;
     let mut sheet = auto_height::with_page_height(page, &rules, options).await?;
-    let (mut pdf, mut warnings) = print_on(page, &rules, &sheet, budget).await?;
+    let (mut pdf, mut warnings) = print_on(page, &rules, &sheet, header_footer, budget).await?;
     warnings.extend(unheeded);
     if let Some(Counted::Pages(2..)) = pdf.counted {
         pdf.source.close(page)?;
         warnings.extend(auto_height::fit(page, options).await?);
         sheet = auto_height::with_page_height(page, &rules, options).await?;
-        pdf = print_on(page, &rules, &sheet, budget).await?.0;
+        pdf = print_on(page, &rules, &sheet, header_footer, budget).await?.0;
     }
     if let Some(Counted::Pages(pages @ 2..)) = pdf.counted
         && sheet.paper.height_in < SHEET_LIMIT_IN
     {
         pdf.source.close(page)?;
         sheet = auto_height::with_all_sheets(&sheet, pages);
-        pdf = print_on(page, &rules, &sheet, budget).await?.0;
+        pdf = print_on(page, &rules, &sheet, header_footer, budget).await?.0;
     }
     if let Some(Counted::Pages(pages @ 2..)) = pdf.counted {
         warnings.push(auto_height::warning(&sheet, pages));
@@ -218,12 +228,13 @@ async fn print_on(
     page: &OpenPage,
     rules: &PageRules,
     options: &PageOptions,
+    header_footer: Option<&HeaderFooter>,
     budget: PrintBudget,
 ) -> Result<(Pdf, Vec<String>), StepError> {
     let layout = rules.layout(options);
     let mut warnings = rules.warnings(options);
     warnings.extend(header_footer::warnings(options, &layout));
-    let header_footer = header_footer::templates(page, options, &layout).await?;
+    let header_footer = header_footer.map(|both| both.templates(options, &layout));
     let mut pdf = tagged::print(&Print { page, options, layout: &layout, header_footer, budget }).await?;
     warnings.extend(pdf.warning.take());
     Ok((pdf, warnings))
