@@ -94,6 +94,7 @@ pub fn task(document: &Document) -> PageTask {
         delivery: if document.served { Delivery::Served } else { Delivery::PutInPlace },
         inlined: None,
         has_page_rules: false,
+        may_have_links: false,
         options: PageOptions::default(),
         reach: Reach::OwnFiles,
         output: PageOutput::Pdf,

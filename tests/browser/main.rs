@@ -28,6 +28,8 @@ mod lost_browsers;
 mod members;
 mod named_elements;
 mod options;
+mod outline;
+mod own_address;
 mod page_count;
 mod page_rules;
 mod page_server;

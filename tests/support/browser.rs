@@ -209,6 +209,7 @@ pub fn scripted(html: &str) -> PageTask {
         delivery: Delivery::Served,
         inlined: None,
         has_page_rules: true,
+        may_have_links: true,
         options: PageOptions::default(),
         reach: Reach::AllowedHosts,
         output: PageOutput::Pdf,

@@ -10,6 +10,8 @@ use super::auto_height;
 use super::clip;
 use super::header_footer;
 use super::html;
+use super::links;
+use super::outline::{self, Headings};
 use super::page_count::Counted;
 use super::page_rules::PageRules;
 use super::page_width::{self, ScaleFinder};
@@ -61,9 +63,11 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
     }
     // Its print medium is emulated before it is printed.
     page.is_measured |= is_pdf && options.auto_height;
-    if is_pdf && let Err(error) = Box::pin(header_footer::warn_of_files(&mut page, &options)).await {
-        return Err(diagnose::into_page_error(page, PageStep::Print, error, &options).await);
-    }
+    let headings = if is_pdf { Box::pin(ask(&mut page, &options)).await } else { Ok(Headings::default()) };
+    let headings = match headings {
+        Ok(headings) => headings,
+        Err(error) => return Err(diagnose::into_page_error(page, PageStep::Print, error, &options).await),
+    };
     let made = match output {
         PageOutput::Pdf => {
             let budget = PrintBudget { may_be_long, limit_bytes, deadline: Instant::now() + limit };
@@ -80,7 +84,7 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
                 page.warnings.push(warning);
             }
             let warnings = page.all_warnings();
-            let metadata = MetadataWriter::of(&options.extras.metadata).filter(|_| is_pdf);
+            let metadata = MetadataWriter::of(&options.extras.metadata, headings).filter(|_| is_pdf);
             let readers = is_pdf.then(PdfReaders::default);
             Ok(Printed { page: Some(page), source, output, options, warnings, metadata, readers })
         }
@@ -173,9 +177,22 @@ impl PdfReaders {
 /// A source, and warnings.
 type Made = (Source, Vec<String>);
 
+/// What is asked of a page before it becomes a PDF.
+async fn ask(page: &mut OpenPage, options: &PageOptions) -> Result<Headings, StepError> {
+    header_footer::warn_of_files(page, options).await?;
+    outline::headings(page, options).await
+}
+
 async fn print_pdf(page: &OpenPage, options: &PageOptions, budget: PrintBudget) -> Result<Made, StepError> {
     clip::isolate(page, options).await?;
     streamed_metadata::set_title(page, &options.extras.metadata).await?;
+    let unled = links::settle(page, options).await?;
+    let (source, mut warnings) = print_sheets(page, options, budget).await?;
+    warnings.extend(unled);
+    Ok((source, warnings))
+}
+
+async fn print_sheets(page: &OpenPage, options: &PageOptions, budget: PrintBudget) -> Result<Made, StepError> {
     let rules = PageRules::of(page, options).await?;
     if !options.auto_height {
         let (pdf, warnings) = print_on(page, &rules, options, budget).await?;

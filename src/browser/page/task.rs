@@ -26,6 +26,8 @@ pub struct PageTask {
     pub inlined: Option<Bytes>,
     /// Its files may have rules of `@page` that its options do not agree with.
     pub has_page_rules: bool,
+    /// It may have links that are not addresses of other hosts.
+    pub may_have_links: bool,
     /// Paper, margins, readiness.
     pub options: PageOptions,
     /// How far it may go.

@@ -87,6 +87,7 @@ const PDF: &[&str] = &[
     "outline",
     "tagged",
     "metadata",
+    "baseUrl",
 ];
 /// On pictures.
 const IMAGE: &[&str] = &["fullPage"];
