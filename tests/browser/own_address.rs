@@ -76,6 +76,19 @@ async fn links_of_frames_shadow_trees_and_scripts_are_settled_too() {
 }
 
 #[actix::test]
+async fn a_frame_that_nobody_looks_into_leads_nowhere() {
+    let pool = TestPool::start(|_| {});
+    let files = [("frame.html", "<p>framed</p><a href=a.pdf>link</a> <a href=https://h.test/>far</a>")];
+    let task = with_files("<p>page</p><iframe sandbox src=frame.html></iframe><script></script>", &files);
+    let pdf = rendered(&pool, BASE, task).await.bytes;
+    assert!(text_of(&pdf).contains("framed"));
+    let [erased, far] = links_of(&pdf).try_into().unwrap();
+    assert!(erased.starts_with("about:blank#0") && erased.ends_with("0/a.pdf"), "{erased}");
+    assert_eq!(far, "https://h.test/");
+    pool.finish().await;
+}
+
+#[actix::test]
 async fn a_base_of_the_pages_own_counts() {
     let pool = TestPool::start(|_| {});
     let page = "<base href=https://own.example/x/><a href=a.pdf>a</a> <a href=#b>b</a><p id=b>b";

@@ -10,7 +10,7 @@ use super::auto_height;
 use super::clip;
 use super::header_footer;
 use super::html;
-use super::links;
+use super::links::{self, LinkEraser};
 use super::outline::{self, Headings};
 use super::page_count::Counted;
 use super::page_rules::PageRules;
@@ -38,6 +38,7 @@ pub struct Printed {
     output: PageOutput,
     options: PageOptions,
     warnings: Warnings,
+    eraser: Option<LinkEraser>,
     metadata: Option<MetadataWriter>,
     readers: Option<PdfReaders>,
 }
@@ -85,8 +86,9 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
             }
             let warnings = page.all_warnings();
             let metadata = MetadataWriter::of(&options.extras.metadata, headings).filter(|_| is_pdf);
+            let eraser = LinkEraser::of(&page).filter(|_| is_pdf);
             let readers = is_pdf.then(PdfReaders::default);
-            Ok(Printed { page: Some(page), source, output, options, warnings, metadata, readers })
+            Ok(Printed { page: Some(page), source, output, options, warnings, eraser, metadata, readers })
         }
         Err(error) => {
             let failed = diagnose::into_page_error(page, PageStep::Print, error, &options).await;
@@ -121,7 +123,7 @@ impl Printed {
                     return Err(diagnose::into_page_error(page, PageStep::Print, error, &self.options).await);
                 }
                 self.warnings = page.all_warnings();
-                let chunk = self.with_metadata(chunk);
+                let chunk = self.finished(chunk);
                 // After the last piece nothing is asked of the tab.
                 if matches!(self.source, Source::Ended) {
                     end::release_tab(page, &self.options, self.output, self.pages());
@@ -134,11 +136,16 @@ impl Printed {
         }
     }
 
-    /// The piece; after the last one the file's metadata.
-    fn with_metadata(&mut self, chunk: Bytes) -> Bytes {
+    /// The piece without addresses of the page's own host; after the last one the file's metadata.
+    fn finished(&mut self, chunk: Bytes) -> Bytes {
+        let is_last = matches!(self.source, Source::Ended);
+        let chunk = match &mut self.eraser {
+            Some(eraser) => eraser.pass(chunk, is_last),
+            None => chunk,
+        };
         let Some(writer) = &mut self.metadata else { return chunk };
         writer.observe(&chunk);
-        if !matches!(self.source, Source::Ended) {
+        if !is_last {
             return chunk;
         }
         let whole = self.metadata.take().and_then(|writer| writer.finish(&chunk));
