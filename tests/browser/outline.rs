@@ -92,7 +92,10 @@ async fn headings_are_found_where_they_are_drawn() {
 async fn bookmarks_metadata_and_a_range_of_pages_go_together() {
     let pool = TestPool::start(|_| {});
     let chapter = |number: u32| {
-        format!("<h1 style='break-before:page'>Chapter {number} of this long report</h1><p>{}</p>", "text ".repeat(900))
+        format!(
+            "<h1 style='break-before:page'>Chapter {number} of this long report</h1><p>{}</p>",
+            "text ".repeat(900)
+        )
     };
     let page = format!("{NARROW}<title>Report</title>{}", (1..=40).map(chapter).collect::<String>());
     let opts = r#"{"outline":true,"metadata":{"author":"Zoë","keywords":["a","b"]},"fromPage":2}"#;
@@ -120,7 +123,12 @@ async fn what_cannot_be_asked_for_keeps_its_title() {
     assert_eq!(titles(&pool, r#"{"outline":true}"#, scripted(&page)).await, ["Terms of Payment"]);
     // The title of a heading that is longer than any is asked for.
     let long = "word ".repeat(300);
-    let found = titles(&pool, r#"{"outline":true}"#, put_page(&format!("{NARROW}<h1>{long}</h1><h2>In short here</h2>"))).await;
+    let found = titles(
+        &pool,
+        r#"{"outline":true}"#,
+        put_page(&format!("{NARROW}<h1>{long}</h1><h2>In short here</h2>")),
+    )
+    .await;
     assert!(found[0].starts_with("word") && found[0].len() < long.len(), "{found:?}");
     assert_eq!(found[1], "In short here");
     let pdf = pool.render(&put_page(&page)).await.unwrap().bytes;

@@ -5,7 +5,9 @@ use std::process::Command;
 
 use platen::browser::{PageOutput, PageTask};
 
-use crate::support::{Rendered, TestPool, asking, info_of, put_page, scripted, static_page, text_of, with_files};
+use crate::support::{
+    Rendered, TestPool, asking, info_of, put_page, scripted, static_page, text_of, with_files,
+};
 
 const BASE: &str = r#"{"baseUrl":"https://example.com/docs/"}"#;
 
@@ -46,10 +48,15 @@ async fn a_relative_link_of_a_pdf_leads_to_the_base_or_nowhere() {
         assert_eq!(links_of(&alone.bytes), whole);
         assert!(places_of(&alone.bytes) > 0 && text_of(&alone.bytes).contains("OUR ("));
         let [warning] = alone.warnings.as_slice() else { panic!("{:?}", alone.warnings) };
-        assert!(warning.starts_with("relative links lead nowhere in a PDF: 'terms.pdf' and 3 more;"), "{warning}");
+        assert!(
+            warning.starts_with("relative links lead nowhere in a PDF: 'terms.pdf' and 3 more;"),
+            "{warning}"
+        );
         assert!(warning.contains("formatOpts.baseUrl"), "{warning}");
         let based = rendered(&pool, BASE, task).await;
-        let mut wanted = ["docs/terms.pdf", "root", "docs/?q=1", "docs/in.svg"].map(|path| format!("https://example.com/{path}")).to_vec();
+        let mut wanted = ["docs/terms.pdf", "root", "docs/?q=1", "docs/in.svg"]
+            .map(|path| format!("https://example.com/{path}"))
+            .to_vec();
         wanted.splice(3..3, whole.map(str::to_owned));
         assert_eq!((links_of(&based.bytes), based.warnings), (wanted, Vec::new()));
         assert!(places_of(&based.bytes) > 0);
@@ -66,11 +73,19 @@ async fn links_of_frames_shadow_trees_and_scripts_are_settled_too() {
         <script>h.attachShadow({mode: 'open'}).innerHTML = '<a href=shadow.pdf>shadow</a>';\
         own.href = location.origin + '/by/script.pdf'; blob.href = URL.createObjectURL(new Blob(['a']));\
         addEventListener('beforeprint', () => { late.textContent = 'late'; late.href = 'late.pdf' });</script>";
-    let task = || with_files(page, &[("parts/frame.html", "<a href=a.pdf>framed</a> <a href=/b.pdf>root</a>")]);
+    let task =
+        || with_files(page, &[("parts/frame.html", "<a href=a.pdf>framed</a> <a href=/b.pdf>root</a>")]);
     assert_eq!(links_of(&rendered(&pool, "{}", task()).await.bytes), [""; 0]);
     let mut links = links_of(&rendered(&pool, BASE, task()).await.bytes);
     links.sort();
-    let wanted = ["b.pdf", "docs/by/script.pdf", "docs/late.pdf", "docs/parts/a.pdf", "docs/shadow.pdf", "docs/srcdoc.pdf"];
+    let wanted = [
+        "b.pdf",
+        "docs/by/script.pdf",
+        "docs/late.pdf",
+        "docs/parts/a.pdf",
+        "docs/shadow.pdf",
+        "docs/srcdoc.pdf",
+    ];
     assert_eq!(links, wanted.map(|path| format!("https://example.com/{path}")));
     pool.finish().await;
 }
@@ -142,21 +157,35 @@ async fn warnings_and_errors_name_paths_only() {
     let page = "<p>text<script>console.error(location.href, location.host, encodeURIComponent(location.href), 'x'.repeat(220) + location);\
         fetch('gone.json'); Promise.reject(new Error(location + 'a'))</script>";
     let warnings = rendered(&pool, "{}", scripted(page)).await.warnings;
-    assert!(warnings.iter().any(|line| line.starts_with("console.error: / localhost http%3A%2F%2Flocalhost%2F xxx")), "{warnings:?}");
+    assert!(
+        warnings
+            .iter()
+            .any(|line| line.starts_with("console.error: / localhost http%3A%2F%2Flocalhost%2F xxx")),
+        "{warnings:?}"
+    );
     assert!(warnings.iter().any(|line| line == "uncaught exception: Error: /a (/:1)"), "{warnings:?}");
     for (page, opts) in [
-        ("<script></script>", r#"{"waitForExpression":"(() => { throw new Error(location.href + 'x') })()"}"#),
+        (
+            "<script></script>",
+            r#"{"waitForExpression":"(() => { throw new Error(location.href + 'x') })()"}"#,
+        ),
         ("<script></script>", r#"{"waitForExpression":"(() => { throw location.host })()"}"#),
         ("<script></script>", r#"{"waitForExpression":"eval(location.href)"}"#),
         ("<script>location = '/gone.html'</script>", "{}"),
-        ("<img src=slow.png><script>setInterval(() => fetch('/x' + Math.random()), 5)</script>", r##"{"waitForSelector":"#none"}"##),
+        (
+            "<img src=slow.png><script>setInterval(() => fetch('/x' + Math.random()), 5)</script>",
+            r##"{"waitForSelector":"#none"}"##,
+        ),
     ] {
         let failed = pool.render(&asking(opts, scripted(page))).await.unwrap_err();
         let told = format!("{:?}", failed);
         assert!(!told.contains(".localhost"), "{told}");
     }
     let failed = pool
-        .render(&asking(r#"{"waitForExpression":"(() => { throw new Error('at ' + location.href + 'x') })()"}"#, scripted("<script></script>")))
+        .render(&asking(
+            r#"{"waitForExpression":"(() => { throw new Error('at ' + location.href + 'x') })()"}"#,
+            scripted("<script></script>"),
+        ))
         .await
         .unwrap_err();
     assert_eq!(failed.error.message, "waitForExpression: Error: at /x");

@@ -168,7 +168,8 @@ mod tests {
 
     const RUN: &str = "8 0 obj\n<</Title (One \\(1\\) \\134 two)\n/Dest [2 0 R]>>\nendobj\n\
         17 0 obj\n<</Title <FEFF00E4D83DDE00>\n/Dest [3 0 R]>>\nendobj\n7 0 obj\n<</Type /Outlines\n/Count 2>>\nendobj\n";
-    const FILE: &str = "%PDF-1.4\n1 0 obj\n<</Title (T)\n/Producer (P)>>\nendobj\n3 0 obj\n<</ca 1>>\nendobj\n";
+    const FILE: &str =
+        "%PDF-1.4\n1 0 obj\n<</Title (T)\n/Producer (P)>>\nendobj\n3 0 obj\n<</ca 1>>\nendobj\n";
 
     fn read(file: &str, piece: usize) -> Vec<(u32, String)> {
         let mut reader = OutlineReader::default();
@@ -180,7 +181,11 @@ mod tests {
     fn bookmarks_are_found_whatever_the_borders_of_pieces() {
         let wanted = [(8, "One (1) \\ two".to_owned()), (17, "ä\u{1f600}".to_owned())];
         for piece in [1, 7, 64, 10_000] {
-            assert_eq!(read(&format!("{FILE}{RUN}9 0 obj\n<</Type /Catalog>>\nendobj\n"), piece), wanted, "{piece}");
+            assert_eq!(
+                read(&format!("{FILE}{RUN}9 0 obj\n<</Type /Catalog>>\nendobj\n"), piece),
+                wanted,
+                "{piece}"
+            );
         }
     }
 
@@ -198,7 +203,8 @@ mod tests {
             let file = RUN.replace("<FEFF00E4D83DDE00>", damaged);
             assert_eq!(read(&format!("{FILE}{file}"), 50), [], "{damaged}");
         }
-        let long = format!("6 0 obj\n<</Title ({})\n/Dest []>>\nendobj\n{RUN}", "x".repeat(2 * ITEM_LIMIT_BYTES));
+        let long =
+            format!("6 0 obj\n<</Title ({})\n/Dest []>>\nendobj\n{RUN}", "x".repeat(2 * ITEM_LIMIT_BYTES));
         assert_eq!(read(&long, 9_000).len(), 2, "the one that is too long is none of them");
     }
 

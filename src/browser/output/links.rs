@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::json;
+use url::Url;
 
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
@@ -44,7 +45,8 @@ pub(super) async fn settle(page: &OpenPage, options: &PageOptions) -> Result<Opt
         return Ok(None);
     }
     let address = page.session.as_ref().map_or_else(|| NO_ADDRESS.to_owned(), |session| session.address());
-    let (base, is_scripted) = (&options.base_url, page.lane == Lane::Scripted);
+    let base = options.base_url.as_ref().map(Url::as_str);
+    let is_scripted = page.lane == Lane::Scripted;
     let question = format!("({LINKS})({},{},{is_scripted})", json!(address), json!(base));
     let answer = page.ask(question, page.limits.call).await?;
     let unled = answer.and_then(|answer| serde_json::from_str(&answer).ok());
@@ -103,7 +105,8 @@ mod tests {
     #[test]
     fn an_own_host_is_erased_whatever_the_borders_of_pieces() {
         let host = "0123456789abcdef0123456789abcdef.ab12.localhost";
-        let file = format!("/URI (http://{host}/a.pdf) /URI (https://h.test/) ({host}) /URI (http://{host}/b)/UR");
+        let file =
+            format!("/URI (http://{host}/a.pdf) /URI (https://h.test/) ({host}) /URI (http://{host}/b)/UR");
         let erased = format!("about:blank#{}", "0".repeat("http://".len() + host.len() - NOWHERE.len()));
         let own = format!("http://{host}");
         let wanted = file.replace(&format!("({own}"), &format!("({erased}"));
@@ -122,7 +125,9 @@ mod tests {
 
     #[test]
     fn the_warning_names_the_first_link_and_counts_the_others() {
-        for (count, part) in [(1, "PDF: 'a.pdf'; write"), (2, "'a.pdf' and one more;"), (9, "'a.pdf' and 8 more;")] {
+        for (count, part) in
+            [(1, "PDF: 'a.pdf'; write"), (2, "'a.pdf' and one more;"), (9, "'a.pdf' and 8 more;")]
+        {
             assert!(warning("a.pdf", count).contains(part), "{count}");
         }
     }

@@ -19,8 +19,7 @@ const COUNT_LIMIT: usize = 5_000;
 /// Longest heading that is asked for, in UTF-16 units.
 const CHARS_LIMIT: usize = 1_000;
 /// Characters that are drawn the other way round in text from the right, each with its counterpart.
-const MIRRORED: [(char, char); 6] =
-    [(')', '('), (']', '['), ('}', '{'), ('>', '<'), ('»', '«'), ('›', '‹')];
+const MIRRORED: [(char, char); 6] = [(')', '('), (']', '['), ('}', '{'), ('>', '<'), ('»', '«'), ('›', '‹')];
 
 /// The headings of a page by their letters.
 #[derive(Debug, Default)]
@@ -88,7 +87,8 @@ fn letters(text: &str) -> String {
     let mut was_digit = false;
     for letter in left.chars() {
         let is_digit = letter.is_numeric();
-        let same = MIRRORED.iter().find(|(mirrored, _)| *mirrored == letter).map_or(letter, |(_, same)| *same);
+        let same =
+            MIRRORED.iter().find(|(mirrored, _)| *mirrored == letter).map_or(letter, |(_, same)| *same);
         match parts.last_mut() {
             Some(number) if is_digit && was_digit => number.push(same),
             Some(_) | None => parts.push(same.to_string()),

@@ -199,7 +199,11 @@ async fn print_pdf(page: &OpenPage, options: &PageOptions, budget: PrintBudget) 
     Ok((source, warnings))
 }
 
-async fn print_sheets(page: &OpenPage, options: &PageOptions, budget: PrintBudget) -> Result<Made, StepError> {
+async fn print_sheets(
+    page: &OpenPage,
+    options: &PageOptions,
+    budget: PrintBudget,
+) -> Result<Made, StepError> {
     let rules = PageRules::of(page, options).await?;
     if !options.auto_height {
         let (pdf, warnings) = print_on(page, &rules, options, budget).await?;

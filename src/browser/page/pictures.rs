@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::error::StepError;
 use super::open_page::OpenPage;
-use crate::browser::tab::own_host;
 use crate::browser::tab::failed_requests;
+use crate::browser::tab::own_host;
 use crate::domain::error::WarningKind;
 
 /// A function that answers [`Pictures`], or null.

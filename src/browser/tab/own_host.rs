@@ -61,7 +61,8 @@ mod tests {
         assert_eq!(without_own_host(&text), "from /a to http://a.localhost/b, http:// and http://x.test");
         let bare = &HOST["http://".len()..];
         let text = format!("{bare} http%3A%2F%2F{bare}%2Fa, ä.{bare} 0123.ab12.localhost .localhost {bare}");
-        let wanted = "localhost http%3A%2F%2Flocalhost%2Fa, ä.localhost 0123.ab12.localhost .localhost localhost";
+        let wanted =
+            "localhost http%3A%2F%2Flocalhost%2Fa, ä.localhost 0123.ab12.localhost .localhost localhost";
         assert_eq!(without_own_host(&text), wanted);
     }
 

@@ -32,7 +32,10 @@ mod tests {
     #[test]
     fn a_base_is_an_absolute_address_of_the_web() {
         let base = |text: &str| options(text).base_url.map(String::from);
-        assert_eq!(base(r#"{"baseUrl":"https://Example.com/docs/"}"#).as_deref(), Some("https://example.com/docs/"));
+        assert_eq!(
+            base(r#"{"baseUrl":"https://Example.com/docs/"}"#).as_deref(),
+            Some("https://example.com/docs/")
+        );
         assert_eq!(base(r#"{"baseUrl":"http://example.com"}"#).as_deref(), Some("http://example.com/"));
         assert_eq!((base("{}"), base(r#"{"baseUrl":""}"#)), (None, None));
         for (wrong, part) in [
@@ -45,6 +48,10 @@ mod tests {
         ] {
             assert_error(&format!(r#"{{"baseUrl":{wrong}}}"#), "/formatOpts/baseUrl", part);
         }
-        assert_error(&format!(r#"{{"baseUrl":"https://a/{}"}}"#, "x".repeat(2_000)), "/formatOpts/baseUrl", "shorten it");
+        assert_error(
+            &format!(r#"{{"baseUrl":"https://a/{}"}}"#, "x".repeat(2_000)),
+            "/formatOpts/baseUrl",
+            "shorten it",
+        );
     }
 }

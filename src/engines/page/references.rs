@@ -148,7 +148,10 @@ mod tests {
             ("<svg><a xlink:href=\"a.pdf\">", true),
             ("<map><area href=?a>", true),
             (&format!("<link {} href=a>", "x".repeat(600)), true),
-            ("<a href='https://example.com/'><a href=\"mailto:a@b.c\"><a href=TEL:1><a href=#a><a href=''>", false),
+            (
+                "<a href='https://example.com/'><a href=\"mailto:a@b.c\"><a href=TEL:1><a href=#a><a href=''>",
+                false,
+            ),
             ("<link rel=stylesheet href=style.css><p>href, a.href", false),
         ] {
             assert_eq!(has_relative_links(page.as_bytes()), expected, "{page}");
