@@ -14,8 +14,8 @@ const LOADING_ATTRIBUTES: [&[u8]; 9] =
 /// as one that loads. Without a bound a tag full of `href` would be searched from its beginning each time.
 const TAG_REACH_BYTES: usize = 512;
 
-/// Beginnings of links that lead to other hosts, or to no host.
-const WHOLE: [&[u8]; 4] = [b"https://", b"http://", b"mailto:", b"tel:"];
+/// Beginnings of links that lead to other hosts, to no host, or within the page.
+const WHOLE: [&[u8]; 6] = [b"https://", b"http://", b"mailto:", b"tel:", b"data:", b"#"];
 
 /// Functions and rules of style sheets that load. What stands in `url(` is looked at more closely.
 const LOADING_STYLES: [&[u8]; 4] = [b"@import", b"image-set(", b"image(", b"src("];
@@ -37,11 +37,9 @@ pub fn has_references(html: &[u8]) -> bool {
 /// Whether the page may have a link for readers that is neither a whole address nor within the page.
 pub fn has_relative_links(html: &[u8]) -> bool {
     places(html, b"href").any(|at| {
-        let value = attribute_value(&html[at + b"href".len()..]);
-        value.is_some_and(|value| {
-            let is_whole = WHOLE.iter().any(|scheme| begins(skip_blanks(value), scheme));
-            leads_out(value) && !is_whole && !tag_name(&html[..at]).eq_ignore_ascii_case(b"link")
-        })
+        let value = attribute_value(&html[at + b"href".len()..]).map(skip_blanks);
+        let is_whole = |value| WHOLE.iter().any(|begin| begins(value, begin));
+        value.is_some_and(|value| !is_whole(value)) && !tag_name(&html[..at]).eq_ignore_ascii_case(b"link")
     })
 }
 
@@ -147,9 +145,10 @@ mod tests {
             ("<A class=x HREF = '/a'>", true),
             ("<svg><a xlink:href=\"a.pdf\">", true),
             ("<map><area href=?a>", true),
+            ("<a href=''>", true),
             (&format!("<link {} href=a>", "x".repeat(600)), true),
             (
-                "<a href='https://example.com/'><a href=\"mailto:a@b.c\"><a href=TEL:1><a href=#a><a href=''>",
+                "<a href='https://example.com/'><a href=\"mailto:a@b.c\"><a href=TEL:1><a href=#a><a href=' #b'>",
                 false,
             ),
             ("<link rel=stylesheet href=style.css><p>href, a.href", false),
