@@ -68,7 +68,7 @@ async fn headings_are_found_where_they_are_drawn() {
         "{NARROW}<h1>Numbered list heading</h1><ol><li><h2>Heading of an item that wraps</h2></ol>\
         <table><tr><td><h2>Heading of a cell that wraps</h2></table>\
         <div style='columns:2;width:300px'><h2>Heading in columns that wraps there</h2></div>\
-        <h2 style='display:list-item;list-style:decimal inside'>Heading as an item itself</h2>\
+        <h2 style='display:list-item;list-style:disc inside'>Heading as an item itself</h2>\
         <h2><img alt='Sign of' src=data:image/gif;base64,R0lGODlhAQABAAAAACw=>the firm <a aria-hidden=true href=#a>§</a> here</h2>\
         <div id=a></div><div id=b>slotted words here</div><script>\
         a.attachShadow({{mode:'open'}}).innerHTML = '<h2>Heading in a shadow tree</h2>';\
@@ -79,7 +79,7 @@ async fn headings_are_found_where_they_are_drawn() {
         "Heading of an item that wraps",
         "Heading of a cell that wraps",
         "Heading in columns that wraps there",
-        "1. Heading as an item itself",
+        "• Heading as an item itself",
         "Sign of the firm here",
         "Heading in a shadow tree",
         "With slotted words here",
