@@ -21,9 +21,9 @@
     if (kind(node) === Node.TEXT_NODE) return data(node);
     if (!(node instanceof HTMLElement) || is(node, '[aria-hidden="true"]')) return '';
     if (is(node, 'img')) return ` ${attribute(node, 'alt') ?? ''} `;
-    const inner = node instanceof HTMLSlotElement ? assigned(node, { flatten: true }) : children(node);
-    if (!is(node, 'slot') && find(node, APART).length === 0) return innerText(node);
-    const text = Array.from(inner, shown).join('');
+    const isSlot = node instanceof HTMLSlotElement;
+    if (!isSlot && find(node, APART).length === 0) return innerText(node);
+    const text = Array.from(isSlot ? assigned(node, { flatten: true }) : children(node), shown).join('');
     return /^(?:inline|contents)$/.test(getComputedStyle(node).display) ? text : ` ${text} `;
   }
 
@@ -32,7 +32,7 @@
     for (const element of find(root, '*')) {
       if (texts.length >= countLimit) return;
       if (element instanceof HTMLElement && is(element, 'h1, h2, h3, h4, h5, h6, [role="heading"]')) {
-        const text = shown(element).replace(/\s+/g, ' ').trim();
+        const text = shown(element).replace(/[ \t\n\f\r]+/g, ' ').trim();
         if (text !== '' && text.length <= charsLimit) texts.push(text);
       }
       const inner = rootOf(element);

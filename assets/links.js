@@ -43,7 +43,8 @@
   const unled = { first: null, count: 0 };
   function settle(link, from) {
     const svg = isSvg(link) ? svgHref(link) : null;
-    const written = (svg === null ? Element.prototype.getAttribute.call(link, 'href') : svg.baseVal)?.trim();
+    // Without the attribute it is null, of a drawing empty.
+    const written = (svg === null ? Element.prototype.getAttribute.call(link, 'href') : svg.baseVal || null)?.trim();
     const url = written === undefined || written.startsWith('#') ? null : parse(written, from);
     if (url === null) return;
     const isWithin = url.hash !== '' && whole(url) === whole(from);
