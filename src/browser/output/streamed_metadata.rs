@@ -91,7 +91,7 @@ impl MetadataWriter {
         let previous = rest.lines().next()?.parse().ok()?;
         let mut update = Update::new(self.length);
         if !self.entries.is_empty() {
-            let object = dictionary.split_once("/Info ")?.1.split_once(" 0 R")?.0.parse().ok()?;
+            let object: u32 = dictionary.split_once("/Info ")?.1.split_once(" 0 R")?.0.parse().ok()?;
             let begin = format!("\n{object} 0 obj\n<<");
             let at = memmem::rfind(&self.head, begin.as_bytes())? + begin.len();
             let old_entries = &self.head[at..];
