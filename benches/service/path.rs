@@ -95,6 +95,7 @@ pub fn task(document: &Document) -> PageTask {
         inlined: None,
         has_page_rules: false,
         css_page: CssPage::default(),
+        may_have_links: false,
         options: PageOptions::default(),
         reach: Reach::OwnFiles,
         output: PageOutput::Pdf,

@@ -153,6 +153,14 @@ impl Warnings {
         self.dropped += other.dropped;
     }
 
+    /// The same warnings, each text changed by `change`.
+    pub fn map(&self, change: impl Fn(&str) -> String) -> Self {
+        let mut changed = Self { dropped: self.dropped, ..Self::default() };
+        self.first.iter().for_each(|(kind, text)| changed.note_first(*kind, &change(text)));
+        self.kept.iter().for_each(|text| changed.push(&change(text)));
+        changed
+    }
+
     /// The first warning of this kind, whether it was kept or only counted.
     pub fn first(&self, kind: WarningKind) -> Option<&str> {
         self.first.iter().find(|(known, _)| *known == kind).map(|(_, text)| text.as_str())

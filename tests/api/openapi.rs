@@ -200,6 +200,7 @@ fn value_of(option: &str) -> Value {
         "fromPage" | "toPage" | "page" | "waitForTimeout" => json!(1),
         "headerTemplate" | "footerTemplate" => json!("<b class=title></b>"),
         "metadata" => json!({"title": "t"}),
+        "baseUrl" => json!("https://example.com/docs/"),
         "quality" => json!(50),
         "selector" | "waitForSelector" => json!("p"),
         "mediaType" => json!("screen"),

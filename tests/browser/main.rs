@@ -30,6 +30,8 @@ mod members;
 mod named_elements;
 mod one_sheet;
 mod options;
+mod outline;
+mod own_address;
 mod page_count;
 mod page_rules;
 mod page_server;

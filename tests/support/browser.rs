@@ -210,6 +210,7 @@ pub fn scripted(html: &str) -> PageTask {
         inlined: None,
         has_page_rules: true,
         css_page: CssPage::default(),
+        may_have_links: true,
         options: PageOptions::default(),
         reach: Reach::AllowedHosts,
         output: PageOutput::Pdf,

@@ -1,16 +1,22 @@
-//! Sets title, author, subject and keywords of a whole PDF by an incremental update behind its end (ISO 32000-1, 7.5.6), in its
+//! Sets title, author, subject and keywords of a whole PDF by an [`Update`] behind its end (ISO 32000-1, 7.5.6), in its
 //! information dictionary and in its XMP, which must agree where the file is a PDF/A; and counts the pages of such a file. Of
 //! one that streams past, `pdf-page-count` counts them.
 //!
 //! It reads files as LibreOffice writes them: a table of objects in plain text, XMP that is not compressed. Any other file
-//! has no count and no update, rather than wrong ones.
+//! has no count and no update, rather than wrong ones. Of a file that streams out of Chromium [`OutlineReader`] reads the
+//! bookmarks.
 
 mod objects;
+mod outline;
+mod update;
 mod xmp;
 
 use std::fmt::Write as _;
 
 use objects::Objects;
+
+pub use outline::{Bookmark, OutlineReader};
+pub use update::Update;
 
 /// How a file ends, and what is behind it.
 const END: &[u8] = b"%%EOF";
@@ -45,21 +51,24 @@ pub fn has_title(file: &[u8]) -> Option<bool> {
 /// file's name, as PDF/UA wants it (ISO 14289-1, 7.1).
 pub fn addition(file: &[u8], metadata: &Metadata) -> Option<Vec<u8>> {
     let objects = Objects::of(file)?;
-    let mut added = Addition::new(file.len());
+    let mut added = Update::new(file.len());
     let information = objects.dictionary(objects.information)?;
-    added.object(objects.information, &information_of(information, metadata));
+    added.object(objects.information, information_of(information, metadata).as_bytes());
     let root = objects.dictionary(objects.root)?;
     if metadata.title.is_some() && !root.contains("/ViewerPreferences") {
-        added.object(objects.root, &root.replacen("<<", "<</ViewerPreferences<</DisplayDocTitle true>>", 1));
+        let shown = root.replacen("<<", "<</ViewerPreferences<</DisplayDocTitle true>>", 1);
+        added.object(objects.root, shown.as_bytes());
     }
     // A file without XMP has nothing there that could disagree.
     if let Some(number) = objects::reference(root, "/Metadata") {
         let (dictionary, stream) = objects.stream(number)?;
         let packet = xmp::with_metadata(stream, metadata)?;
         let dictionary = objects::with_length(dictionary, packet.len())?;
-        added.object(number, &format!("{dictionary}\nstream\n{packet}\nendstream"));
+        added.object(number, format!("{dictionary}\nstream\n{packet}\nendstream").as_bytes());
     }
-    Some(added.finish(&objects))
+    let Objects { size, root, information, identity, table, .. } = &objects;
+    let trailer = format!("/Size {size}/Root {root} 0 R/Info {information} 0 R{identity}");
+    Some(added.finish(&trailer, *table))
 }
 
 /// The file as it was.
@@ -103,42 +112,6 @@ pub fn text_string(text: &str) -> String {
         digits
     });
     digits + ">"
-}
-
-/// Objects behind the end of a file.
-struct Addition {
-    bytes: Vec<u8>,
-    /// How long the file is before it.
-    start: usize,
-    /// Numbers, and where they begin.
-    places: Vec<(u32, usize)>,
-}
-
-impl Addition {
-    fn new(start: usize) -> Self {
-        Self { bytes: b"\n".to_vec(), start, places: Vec::new() }
-    }
-
-    fn object(&mut self, number: u32, content: &str) {
-        self.places.push((number, self.start + self.bytes.len()));
-        self.bytes.extend_from_slice(format!("{number} 0 obj\n{content}\nendobj\n").as_bytes());
-    }
-
-    fn finish(mut self, objects: &Objects<'_>) -> Vec<u8> {
-        let table = self.start + self.bytes.len();
-        self.places.sort_unstable();
-        let mut text = String::from("xref\n");
-        for (number, place) in &self.places {
-            let _ = write!(text, "{number} 1\n{place:010} 00000 n \n");
-        }
-        let Objects { size, root, information, identity, table: previous, .. } = objects;
-        let _ = write!(
-            text,
-            "trailer\n<</Size {size}/Root {root} 0 R/Info {information} 0 R{identity}/Prev {previous}>>\nstartxref\n{table}\n%%EOF\n"
-        );
-        self.bytes.extend_from_slice(text.as_bytes());
-        self.bytes
-    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use super::auto_height;
 use super::clip;
 use super::header_footer::{self, HeaderFooter};
 use super::html;
+use super::links::{self, LinkEraser};
+use super::outline::{self, Headings};
 use super::page_count::Counted;
 use super::page_rules::PageRules;
 use super::page_width::{self, ScaleFinder};
@@ -36,6 +38,7 @@ pub struct Printed {
     output: PageOutput,
     options: PageOptions,
     warnings: Warnings,
+    eraser: Option<LinkEraser>,
     metadata: Option<MetadataWriter>,
     readers: Option<PdfReaders>,
 }
@@ -61,10 +64,9 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
     }
     // Its print medium is emulated before it is printed.
     page.is_measured |= is_pdf && options.auto_height;
-    let header_footer =
-        if is_pdf { Box::pin(HeaderFooter::of(&mut page, &options, &site)).await } else { Ok(None) };
-    let header_footer = match header_footer {
-        Ok(header_footer) => header_footer,
+    let asked = if is_pdf { Box::pin(ask(&mut page, &options, &site)).await } else { Ok(Asked::default()) };
+    let Asked { header_footer, headings } = match asked {
+        Ok(asked) => asked,
         Err(error) => return Err(diagnose::into_page_error(page, PageStep::Print, error, &options).await),
     };
     let made = match output {
@@ -84,9 +86,10 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
                 page.warnings.push(warning);
             }
             let warnings = page.all_warnings();
-            let metadata = MetadataWriter::of(&options.extras.metadata).filter(|_| is_pdf);
+            let metadata = MetadataWriter::of(&options.extras.metadata, headings).filter(|_| is_pdf);
+            let eraser = LinkEraser::of(&page).filter(|_| is_pdf);
             let readers = is_pdf.then(PdfReaders::default);
-            Ok(Printed { page: Some(page), source, output, options, warnings, metadata, readers })
+            Ok(Printed { page: Some(page), source, output, options, warnings, eraser, metadata, readers })
         }
         Err(error) => {
             let failed = diagnose::into_page_error(page, PageStep::Print, error, &options).await;
@@ -121,7 +124,7 @@ impl Printed {
                     return Err(diagnose::into_page_error(page, PageStep::Print, error, &self.options).await);
                 }
                 self.warnings = page.all_warnings();
-                let chunk = self.with_metadata(chunk);
+                let chunk = self.finished(chunk);
                 // After the last piece nothing is asked of the tab.
                 if matches!(self.source, Source::Ended) {
                     end::release_tab(page, &self.options, self.output, self.pages());
@@ -134,11 +137,16 @@ impl Printed {
         }
     }
 
-    /// The piece; after the last one the file's metadata.
-    fn with_metadata(&mut self, chunk: Bytes) -> Bytes {
+    /// The piece without addresses of the page's own host; after the last one the file's metadata.
+    fn finished(&mut self, chunk: Bytes) -> Bytes {
+        let is_last = matches!(self.source, Source::Ended);
+        let chunk = match &mut self.eraser {
+            Some(eraser) => eraser.pass(chunk, is_last),
+            None => chunk,
+        };
         let Some(writer) = &mut self.metadata else { return chunk };
         writer.observe(&chunk);
-        if !matches!(self.source, Source::Ended) {
+        if !is_last {
             return chunk;
         }
         let whole = self.metadata.take().and_then(|writer| writer.finish(&chunk));
@@ -177,6 +185,19 @@ impl PdfReaders {
 /// A source, and warnings.
 type Made = (Source, Vec<String>);
 
+/// What is asked of a page before it becomes a PDF.
+#[derive(Default)]
+struct Asked {
+    header_footer: Option<HeaderFooter>,
+    headings: Headings,
+}
+
+async fn ask(page: &mut OpenPage, options: &PageOptions, site: &Site) -> Result<Asked, StepError> {
+    let header_footer = HeaderFooter::of(page, options, site).await?;
+    let headings = outline::headings(page, options).await?;
+    Ok(Asked { header_footer, headings })
+}
+
 async fn print_pdf(
     page: &OpenPage,
     options: &PageOptions,
@@ -185,6 +206,18 @@ async fn print_pdf(
 ) -> Result<Made, StepError> {
     clip::isolate(page, options).await?;
     streamed_metadata::set_title(page, &options.extras.metadata).await?;
+    let unled = links::settle(page, options).await?;
+    let (source, mut warnings) = print_sheets(page, options, header_footer, budget).await?;
+    warnings.extend(unled);
+    Ok((source, warnings))
+}
+
+async fn print_sheets(
+    page: &OpenPage,
+    options: &PageOptions,
+    header_footer: Option<&HeaderFooter>,
+    budget: PrintBudget,
+) -> Result<Made, StepError> {
     let rules = PageRules::of(page, options).await?;
     if !options.auto_height {
         let (pdf, warnings) = print_on(page, &rules, options, header_footer, budget).await?;

@@ -11,6 +11,7 @@ use super::scripts;
 use super::task::PageStep;
 use crate::browser::tab::failed_requests;
 use crate::browser::tab::lease::LeaseEnd;
+use crate::browser::tab::own_host;
 use crate::browser::tab::page_state::{PageEnd, PageState};
 use crate::domain::error::{ErrorCode, JobError, Warnings};
 use crate::domain::format_opts::PageOptions;
@@ -66,13 +67,9 @@ pub(super) fn accept_busy(
         let separator = if pending.is_empty() { "" } else { ", " };
         let _ = write!(pending, "{separator}a worker that computes ({computing} of them)");
     }
-    if let Some(session) = &page.session {
-        // The name of its host is random.
-        pending = pending.replace(&format!("http://{}", session.host()), "");
-    }
     let mut text = format!("the page never came to rest; printed after {cap_ms} ms (browser.rest_cap_ms)");
     if !pending.is_empty() {
-        let _ = write!(text, "; pending: {pending}");
+        let _ = write!(text, "; pending: {}", own_host::without_own_host(&pending));
     }
     if options.wait_for_expression.is_none() {
         text.push_str(REMEDY);
@@ -83,7 +80,7 @@ pub(super) fn accept_busy(
 
 /// Warns of activity that is not waited for, unless the caller says by `waitForExpression` when the page is ready.
 pub(super) fn warn_of_pending(page: &mut OpenPage, options: &PageOptions) {
-    let pending = page.state.borrow().idle.ongoing();
+    let pending = own_host::without_own_host(&page.state.borrow().idle.ongoing());
     if pending.is_empty() || options.wait_for_expression.is_some() {
         return;
     }
@@ -104,7 +101,7 @@ pub(super) fn check_reached(page: &OpenPage) -> Result<(), StepError> {
     check_status(page)?;
     let unreachable = page.state.borrow().unreachable.clone();
     let Some(address) = unreachable else { return Ok(()) };
-    let shown = page.session.as_ref().map_or(address.clone(), |session| session.without_own_host(&address));
+    let shown = own_host::without_own_host(&address);
     Err(StepError::job(
         ErrorCode::PageFailed,
         format!("the page went to {shown}, which it cannot reach (a page reaches its own files only)"),
@@ -170,6 +167,7 @@ pub(in crate::browser) async fn into_page_error(
         }
         (None, StepError::Job(error)) => (error, Retry::No),
     };
+    let error = JobError { message: own_host::without_own_host(&error.message), ..error };
     // Up to then the warnings are those of the previous page, which may be another job's.
     let warnings = if is_previous_page_shown { Warnings::default() } else { page.all_warnings() };
     PageError { error, retry, warnings }

@@ -6,6 +6,7 @@ use tokio::task::JoinError;
 use super::limits::PageLimits;
 use crate::browser::cdp::error::CallError;
 use crate::browser::tab::excess::PageExcess;
+use crate::browser::tab::own_host;
 use crate::browser::tab::page_state::PageEnd;
 use crate::domain::error::{ErrorCode, JobError, Warnings};
 
@@ -135,10 +136,10 @@ pub(in crate::browser) fn script_error(option: &str, thrown: Runtime::ExceptionD
     StepError::job(ErrorCode::OptionsInvalid, format!("{option}: {}", thrown_line(thrown)))
 }
 
-/// The first line of what a script threw.
+/// The first line of what a script threw, without the name of the page's own host.
 pub(in crate::browser) fn thrown_line(thrown: Runtime::ExceptionDetails) -> String {
     let description = thrown.exception.and_then(|it| it.description).unwrap_or(thrown.text);
-    description.lines().next().unwrap_or_default().to_owned()
+    own_host::without_own_host(description.lines().next().unwrap_or_default())
 }
 
 fn browser_lost() -> JobError {

@@ -15,6 +15,7 @@ use crate::browser::cdp::commands;
 use crate::browser::cdp::error::CallError;
 use crate::browser::proxy::page_session::PageSession;
 use crate::browser::tab::lease::Lease;
+use crate::browser::tab::own_host;
 use crate::browser::tab::page_state::{PageEnd, PageState};
 use crate::browser::tab::tab::{LARGE_CALL_BYTES, Tab};
 use crate::config::BrowserConfig;
@@ -45,6 +46,8 @@ pub(in crate::browser) struct OpenPage {
     pub has_page_rules: bool,
     /// It was shown in another medium or viewport than a plain tab has.
     pub is_emulated: bool,
+    /// It may have links that are not addresses of other hosts.
+    pub may_have_links: bool,
     /// Its print medium was emulated, to measure it.
     pub is_measured: bool,
     /// Width and height of all that can be scrolled to, in CSS pixels, as found by the last scan of the page (`inspect.rs`).
@@ -68,6 +71,7 @@ impl OpenPage {
             in_place: task.delivery == Delivery::PutInPlace && task.is_put(),
             has_page_rules: task.has_page_rules,
             is_emulated: emulate::differs(task, lane),
+            may_have_links: task.may_have_links,
             is_measured: false,
             content_px: None,
         })
@@ -229,7 +233,7 @@ impl OpenPage {
             && !tab.events.monitor.has_had_workers()
     }
 
-    /// Everything that its author is warned of, until now.
+    /// Everything that its author is warned of, until now, without the name of its own host.
     pub(in crate::browser) fn all_warnings(&self) -> Warnings {
         let (mut warnings, failures) = {
             let state = self.state.borrow();
@@ -241,6 +245,6 @@ impl OpenPage {
         }
         warnings.extend(&failures);
         warnings.extend(&self.warnings);
-        warnings
+        warnings.map(own_host::without_own_host)
     }
 }

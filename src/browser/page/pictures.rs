@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::error::StepError;
 use super::open_page::OpenPage;
-use crate::browser::tab::console;
 use crate::browser::tab::failed_requests;
+use crate::browser::tab::own_host;
 use crate::domain::error::WarningKind;
 
 /// A function that answers [`Pictures`], or null.
@@ -55,7 +55,7 @@ pub(super) async fn check(page: &mut OpenPage, seen: Pictures) -> Result<(), Ste
 
 fn sentence(address: &str) -> String {
     let shown = failed_requests::redacted_url(address);
-    if console::own_path(address).is_some() || address.starts_with("data:") {
+    if own_host::own_path(address).is_some() || address.starts_with("data:") {
         return format!("picture cannot be decoded: {shown} (it is damaged, or no picture)");
     }
     // A redirect may have failed: then the failed request has the address that it led to.

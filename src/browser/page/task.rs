@@ -28,6 +28,8 @@ pub struct PageTask {
     pub has_page_rules: bool,
     /// What its style sheets say of every sheet.
     pub css_page: CssPage,
+    /// It may have links that are not addresses of other hosts.
+    pub may_have_links: bool,
     /// Paper, margins, readiness.
     pub options: PageOptions,
     /// How far it may go.

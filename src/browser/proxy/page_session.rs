@@ -202,12 +202,6 @@ impl PageSession {
         self.requests.lock().warnings.clone()
     }
 
-    /// `address` without the random name of the host.
-    pub(in crate::browser) fn without_own_host(&self, address: &str) -> String {
-        let short = address.strip_prefix("http://").and_then(|rest| rest.strip_prefix(&self.host));
-        short.unwrap_or(address).to_owned()
-    }
-
     /// Records a refused address as a warning of the page; `host` is `name:port`. Its kind is `Missing`, whatever the reason:
     /// the document lacks what it asked for, and a caller may let a job fail for that.
     pub(super) fn warn_refused(&self, host: Option<String>, shown: &str, why: &str) {

@@ -7,12 +7,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::own_host::{own_path, without_own_host};
 use crate::browser::cdp::event::Event;
 use crate::browser::cdp::wire::LongEvent;
 use crate::domain::error::{WARNING_LIMIT_CHARS, WarningKind};
-
-/// Schemes of addresses of the page's own host; `blob:` may stand before them.
-const SCHEMES: [&str; 4] = ["http://", "https://", "ws://", "wss://"];
 
 /// What a script said.
 #[derive(Debug, PartialEq, Eq)]
@@ -84,44 +82,6 @@ pub(in crate::browser) fn too_many_other_lines(limit: u32) -> String {
         "the page's scripts said more than {limit} things on the console that are neither errors nor warnings; \
          what came later was not heard"
     )
-}
-
-/// `text` without the random host name in addresses of the page's own files.
-pub(in crate::browser) fn without_own_host(text: &str) -> String {
-    let mut rest = text;
-    let mut without = String::with_capacity(text.len());
-    while let Some(at) = rest.find("://") {
-        let (before, behind) = rest.split_at(at + "://".len());
-        let path = after_own_host(behind);
-        without.push_str(if path.is_some() { without_scheme(before) } else { before });
-        rest = path.unwrap_or(behind);
-    }
-    without.push_str(rest);
-    without
-}
-
-/// The part after the host, where `address` is of the page's own host; `None` for others.
-pub(in crate::browser) fn own_path(address: &str) -> Option<&str> {
-    let (before, behind) = address.split_at(address.find("://")? + "://".len());
-    if without_scheme(before).is_empty() { after_own_host(behind) } else { None }
-}
-
-/// `text`, which ends in `://`, without one of [`SCHEMES`] at its end, and without `blob:` before that.
-fn without_scheme(text: &str) -> &str {
-    let scheme = SCHEMES.iter().find_map(|scheme| text.strip_suffix(scheme));
-    scheme.map_or(text, |text| text.strip_suffix("blob:").unwrap_or(text))
-}
-
-/// The part after the page's own host, where `text` begins with it.
-fn after_own_host(text: &str) -> Option<&str> {
-    // Only the letters of a host are searched: a text may name thousands of addresses, and each would be searched to its end.
-    let end =
-        text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.').unwrap_or(text.len());
-    let (host, _) = text[..end].split_once(".localhost")?;
-    let rest = &text[host.len() + ".localhost".len()..];
-    let (name, tab) = host.split_once('.')?;
-    let is_random = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (is_random && tab.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(rest)
 }
 
 #[derive(Deserialize)]
@@ -332,38 +292,10 @@ mod tests {
 
     use super::*;
 
-    const HOST: &str = "http://0123456789abcdef0123456789abcdef.ab12.localhost";
-
     #[test]
     fn a_call_without_arguments_says_nothing() {
         let params = RawValue::from_string(r#"{"type":"error","args":[]}"#.to_owned()).unwrap();
         let entry = on_console(Event::of("Runtime.consoleAPICalled", &params)).unwrap();
         assert_eq!(entry.text, "console.error: ");
-    }
-
-    #[test]
-    fn only_the_own_host_is_left_out() {
-        let text = format!("from {HOST}/a to http://a.localhost/b, http:// and http://x.test{HOST}");
-        assert_eq!(without_own_host(&text), "from /a to http://a.localhost/b, http:// and http://x.test");
-    }
-
-    #[test]
-    fn the_own_host_is_left_out_whatever_leads_to_it() {
-        let host = &HOST["http://".len()..];
-        for scheme in ["http", "https", "ws", "wss", "blob:http", "blob:https"] {
-            let address = format!("{scheme}://{host}/a-b?c");
-            assert_eq!(own_path(&address), Some("/a-b?c"), "{address}");
-            let text = format!("'{address}' and {address}, not {scheme}://h.test/a");
-            assert_eq!(without_own_host(&text), format!("'/a-b?c' and /a-b?c, not {scheme}://h.test/a"));
-        }
-        for other in [
-            "data:,http://HOST/a",
-            "blob:http://h.test/a",
-            "ftp://HOST/a",
-            "HOST/a",
-            "http://h.test/http://HOST",
-        ] {
-            assert_eq!(own_path(&other.replace("HOST", host)), None, "{other}");
-        }
     }
 }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use url::Url;
 
-use super::console::own_path;
+use super::own_host::own_path;
 use crate::browser::cdp::event::Event;
 use crate::browser::proxy::page_session::PageSession;
 use crate::domain::address::redact_url;

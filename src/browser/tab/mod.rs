@@ -13,6 +13,7 @@ pub(in crate::browser) mod idle_scripts;
 pub(in crate::browser) mod lease;
 mod loads;
 pub(in crate::browser) mod monitor;
+pub(in crate::browser) mod own_host;
 mod own_world;
 pub(in crate::browser) mod page_state;
 pub(in crate::browser) mod plain;

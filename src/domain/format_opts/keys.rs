@@ -16,7 +16,7 @@ pub enum Handling {
 }
 
 /// Every key known, in the order of the documentation.
-pub const KEYS: [(&str, Handling); 46] = [
+pub const KEYS: [(&str, Handling); 47] = [
     ("format", Handling::Read),
     ("width", Handling::Read),
     ("height", Handling::Read),
@@ -32,6 +32,7 @@ pub const KEYS: [(&str, Handling); 46] = [
     ("outline", Handling::Read),
     ("tagged", Handling::Read),
     ("metadata", Handling::Read),
+    ("baseUrl", Handling::Read),
     ("fullPage", Handling::Read),
     ("omitBackground", Handling::Read),
     ("quality", Handling::Read),
@@ -76,10 +77,11 @@ pub(super) fn is_read_by_service(name: &str) -> bool {
 }
 
 /// Keys whose values are texts, also those that look like a number or like `true`.
-const TEXTS: [&str; 15] = [
+const TEXTS: [&str; 16] = [
     "format",
     "headerTemplate",
     "footerTemplate",
+    "baseUrl",
     "selector",
     "mediaType",
     "timezone",

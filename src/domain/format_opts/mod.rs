@@ -1,13 +1,14 @@
 //! `formatOpts`: the options of a document, read leniently and checked strictly.
 //!
 //! `keys` is the table of all keys. One file reads each group: the sheet (`paper`), header, footer, bookmarks and metadata of a
-//! PDF (`extras`), images of a page (`picture`), the emulated environment (`emulation`, `media_features`), tags of Office files
-//! (`office`), conversion of Office files (`conversion`), the TeX program (`tex`), pictures of a PDF's pages (`raster`),
-//! warnings that make a job fail (`fail_on`), headers and cookies of requests (`requests`), the file's name (`file_name`),
-//! passwords and permissions of a PDF (`protection`). `masked` hides secrets; `promises` refuses keys that would be ignored
-//! dangerously; `limits` is what the configuration allows; `layout` is how a page lies on its
-//! sheet. The rest is here.
+//! PDF (`extras`), where its relative links start from (`base_url`), images of a page (`picture`), the emulated environment
+//! (`emulation`, `media_features`), tags of Office files (`office`), conversion of Office files (`conversion`), the TeX program
+//! (`tex`), pictures of a PDF's pages (`raster`), warnings that make a job fail (`fail_on`), headers and cookies of requests
+//! (`requests`), the file's name (`file_name`), passwords and permissions of a PDF (`protection`). `masked` hides secrets;
+//! `promises` refuses keys that would be ignored dangerously; `limits` is what the configuration allows; `layout` is how a page
+//! lies on its sheet. The rest is here.
 
+mod base_url;
 mod conversion;
 mod emulation;
 mod extras;
@@ -30,6 +31,7 @@ mod testing;
 mod tex;
 
 use serde_json::value::RawValue;
+use url::Url;
 
 use super::error::WarningKind;
 use super::kinds::{Target, TemplateKind};
@@ -98,6 +100,8 @@ pub struct PageOptions {
     pub to_page: Option<u32>,
     /// Header, footer, bookmarks and metadata of a PDF.
     pub extras: Extras,
+    /// Where the relative links of a PDF start from.
+    pub base_url: Option<Url>,
     /// How an image is made.
     pub picture: Picture,
     /// The emulated environment of the page.
@@ -217,6 +221,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
         from_page: members.count("fromPage"),
         to_page: members.count("toPage"),
         extras,
+        base_url: base_url::read(members),
         picture: Picture::read(members),
         emulation: EmulationOptions::read(members, limits, unknown),
         javascript: members.flag("javascript").unwrap_or(true),

@@ -88,6 +88,7 @@ const PDF: &[&str] = &[
     "outline",
     "tagged",
     "metadata",
+    "baseUrl",
 ];
 /// On pictures.
 const IMAGE: &[&str] = &["fullPage"];

@@ -3,7 +3,7 @@
 //!
 //! One pass over the raw bytes. It errs to `true`, which only costs a navigation to the page server.
 
-use super::markup::{attribute_value, begins, hides_a_letter, is_utf16, skip_blanks, table_of};
+use super::markup::{attribute_value, begins, hides_a_letter, is_utf16, places, skip_blanks, table_of};
 
 /// Attributes that load what they name. `href` loads in every element but `a` and `area`; `xlink:href`
 /// ends like it.
@@ -13,6 +13,9 @@ const LOADING_ATTRIBUTES: [&[u8]; 9] =
 /// How far before `href` its tag may begin for the tag to be looked at; a link with more before it counts
 /// as one that loads. Without a bound a tag full of `href` would be searched from its beginning each time.
 const TAG_REACH_BYTES: usize = 512;
+
+/// Beginnings of links that lead to other hosts, to no host, or within the page.
+const WHOLE: [&[u8]; 6] = [b"https://", b"http://", b"mailto:", b"tel:", b"data:", b"#"];
 
 /// Functions and rules of style sheets that load. What stands in `url(` is looked at more closely.
 const LOADING_STYLES: [&[u8]; 4] = [b"@import", b"image-set(", b"image(", b"src("];
@@ -29,6 +32,15 @@ pub fn has_references(html: &[u8]) -> bool {
         .enumerate()
         .filter(|&(_, &byte)| INTERESTING[usize::from(byte)])
         .any(|(at, _)| refers(html, at))
+}
+
+/// Whether the page may have a link for readers that is neither a whole address nor within the page.
+pub fn has_relative_links(html: &[u8]) -> bool {
+    places(html, b"href").any(|at| {
+        let value = attribute_value(&html[at + b"href".len()..]).map(skip_blanks);
+        let is_whole = |value| WHOLE.iter().any(|begin| begins(value, begin));
+        value.is_some_and(|value| !is_whole(value)) && !tag_name(&html[..at]).eq_ignore_ascii_case(b"link")
+    })
 }
 
 fn refers(html: &[u8], at: usize) -> bool {
@@ -72,11 +84,17 @@ fn unquoted(text: &[u8]) -> &[u8] {
 
 /// Whether the tag that `before` ends in is a link for readers, which loads nothing.
 fn is_link(before: &[u8]) -> bool {
-    let before = &before[before.len().saturating_sub(TAG_REACH_BYTES)..];
-    let Some(open) = memchr::memrchr(b'<', before) else { return false };
-    let name: Vec<u8> =
-        before[open + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).copied().collect();
+    let name = tag_name(before);
     name.eq_ignore_ascii_case(b"a") || name.eq_ignore_ascii_case(b"area")
+}
+
+/// The name of the tag that `before` ends in; empty where the tag does not begin within reach.
+fn tag_name(before: &[u8]) -> &[u8] {
+    let before = &before[before.len().saturating_sub(TAG_REACH_BYTES)..];
+    let Some(open) = memchr::memrchr(b'<', before) else { return &[] };
+    let name = &before[open + 1..];
+    let length = name.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    &name[..length]
 }
 
 #[cfg(test)]
@@ -118,5 +136,24 @@ mod tests {
             assert_eq!(has_references(page.as_bytes()), expected, "{page}");
         }
         assert!(has_references(b"\xff\xfe<\x00"));
+    }
+
+    #[test]
+    fn links_that_need_an_address_to_start_from_are_found() {
+        for (page, expected) in [
+            ("<a href=terms.pdf>", true),
+            ("<A class=x HREF = '/a'>", true),
+            ("<svg><a xlink:href=\"a.pdf\">", true),
+            ("<map><area href=?a>", true),
+            ("<a href=''>", true),
+            (&format!("<link {} href=a>", "x".repeat(600)), true),
+            (
+                "<a href='https://example.com/'><a href=\"mailto:a@b.c\"><a href=TEL:1><a href=#a><a href=' #b'>",
+                false,
+            ),
+            ("<link rel=stylesheet href=style.css><p>href, a.href", false),
+        ] {
+            assert_eq!(has_relative_links(page.as_bytes()), expected, "{page}");
+        }
     }
 }

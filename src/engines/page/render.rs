@@ -9,7 +9,7 @@ use super::css_page;
 use super::inlined::{InlinedPage, Inliner};
 use super::lane::lane_of;
 use super::page_rules::{files_with_styles, rules_may_matter};
-use super::references::has_references;
+use super::references::{has_references, has_relative_links};
 use super::scripting_media;
 use crate::browser::{
     self, BrowserPool, Delivery, LeaseError, LeaseTab, PageError, PageOutput, PageStep, PageTask, Retry,
@@ -197,15 +197,18 @@ async fn task_of(
     let hosts = allows_hosts && request.reach == Reach::AllowedHosts;
     let site = request.site.clone();
     let looked = thread::by_size(page.len() + scripting_media::length(&site), move || {
+        // Scripts may make links.
+        let may_have_links = needs_scripted_lane || has_relative_links(&page);
         let lane = if needs_scripted_lane { Lane::Scripted } else { lane_of(&page) };
         let delivery = if lane == Lane::Static { delivery_of(&page) } else { Delivery::Served };
         // A page that is written into its tab has no sheets beside it.
         let asks = lane == Lane::Static
             && delivery == Delivery::Served
             && scripting_media::ask_for_scripting(&site, hosts);
-        (if asks { Lane::Scripted } else { lane }, delivery)
+        let lane = if asks { Lane::Scripted } else { lane };
+        (lane, delivery, may_have_links || lane == Lane::Scripted)
     });
-    let (lane, delivery) = looked.await?;
+    let (lane, delivery, may_have_links) = looked.await?;
     let (lane, delivery) =
         if request.options.javascript { (lane, delivery) } else { (Lane::Static, Delivery::Served) };
     let is_alone = delivery != Delivery::Served;
@@ -227,6 +230,7 @@ async fn task_of(
         inlined: whole,
         has_page_rules,
         css_page,
+        may_have_links,
         options: request.options.clone(),
         reach: request.reach,
         output,

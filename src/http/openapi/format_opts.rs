@@ -44,13 +44,16 @@ pub(in super::super) struct FormatOpts {
     header_template: Option<String>,
     /// The same at the bottom.
     footer_template: Option<String>,
-    /// Headings become bookmarks.
+    /// Headings become bookmarks, which read as the headings do.
     outline: Option<bool>,
     /// The file says which of its parts are headings, tables, paragraphs. When left out: unless it is long
     /// (`browser.tagged_pages_limit`), an Office file's always. `false` makes it smaller, and a long one sooner done.
     tagged: Option<bool>,
     /// What the file says of itself.
     metadata: Option<Metadata>,
+    /// Where the page will be, an absolute http or https address: the relative links of its PDF start from it. When left
+    /// out they lead nowhere.
+    base_url: Option<String>,
     /// The whole page as an image, not its first viewport.
     full_page: Option<bool>,
     /// The image has no white behind it (png).
