@@ -106,7 +106,7 @@ impl JobRegistry {
             CountedInputs::default()
         } else {
             let counted = self.context.stored.count_inline(account, &inline)?;
-            self.context.open_jobs.insert(account, record.id)?;
+            self.context.open_jobs.insert(account, record.id, self.context.limits.start_window_s)?;
             counted
         };
         Ok((record, Create { inline, batch, start, counted, secret }))
