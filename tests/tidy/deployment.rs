@@ -86,10 +86,22 @@ fn the_image_installs_lists_of_packages_that_others_install_too() {
         let named = instructions.flat_map(str::split_whitespace).find(|word| word.starts_with(prefix));
         assert_eq!(named, None, "a package belongs to a list of scripts/packages.sh");
     }
-    let wanted = tree::read("Cargo.toml");
-    let (_, version) = wanted.split_once("rust-version = \"").expect("Cargo.toml has a rust-version");
+}
+
+#[test]
+fn the_image_and_the_readme_have_the_rust_that_the_manifest_asks_for() {
+    let manifest = tree::read("Cargo.toml");
+    let (_, version) = manifest.split_once("rust-version = \"").expect("Cargo.toml has a rust-version");
     let version = version.split('"').next().unwrap_or_default();
-    assert!(dockerfile.contains(&format!("FROM rust:{version}-")), "the image builds with Rust {version}");
+    for (file, part) in [
+        ("Dockerfile", format!("FROM rust:{version}-")),
+        (
+            "README.md",
+            format!("| source | Debian 12 or 13, and [Rust](https://rustup.rs) {version} or newer |"),
+        ),
+    ] {
+        assert!(tree::read(file).contains(&part), "{file} has another Rust than {version}");
+    }
 }
 
 #[test]
