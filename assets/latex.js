@@ -107,7 +107,10 @@
     return whole.replace(BREAKS, ' ').replace(CONTROLS, '').replace(SIGN, signOf);
   }
 
-  const lines = (value) => text(value).trim().split(BREAK).map(escape).join('\\\\ ');
+  // Where lines are centred or flush, a line break ends a paragraph, and a second one behind it is an error of TeX. So an empty
+  // line has an empty box.
+  const line = (value, at) => (at > 0 && value.trim() === '' ? '\\mbox{}' : escape(value));
+  const lines = (value) => text(value).trim().split(BREAK).map(line).join('\\\\ ');
 
   const paragraphs = (value) =>
     text(value)

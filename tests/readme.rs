@@ -13,6 +13,7 @@ use tempfile::TempDir;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_platen");
 const README: &str = include_str!("../README.md");
 const API: &str = include_str!("../docs/api.md");
+const LATEX: &str = include_str!("../docs/latex.md");
 const TEMPLATES: &str = include_str!("../docs/templates.md");
 const OPTIONS: &str = include_str!("../docs/format-options.md");
 /// The pages whose `sh` blocks go on where the tour has ended, and whose lines `$ platen …` are run.
@@ -22,7 +23,7 @@ const PAGES: &[&str] = &[
     TEMPLATES,
     include_str!("../docs/command-line.md"),
     OPTIONS,
-    include_str!("../docs/latex.md"),
+    LATEX,
     include_str!("../docs/office-files.md"),
     include_str!("../docs/pictures.md"),
     include_str!("../docs/security.md"),
@@ -179,6 +180,28 @@ fn margin_boxes_are_shown_as_the_page_of_options_says() {
             run("pdfimages", &["-list", "-f", sheet, "-l", sheet, "boxes.pdf"]).0.lines().skip(2).count()
         };
         assert_eq!((pictures("1"), pictures("2") > 0), (0, true));
+    }
+}
+
+#[test]
+fn the_letter_of_the_page_of_latex_is_typeset() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("parts")).unwrap();
+    let data = r#"{"to": {"name": "Zoë & Co", "address": "2nd floor\n\n1 Main Street"}, "lines": [{"label": "Ink_1", "price": 1234.5}]}"#;
+    for (name, text) in [
+        ("index.tex", &*blocks(LATEX, "latex")),
+        ("parts/closing.tex", "\\closing{Yours}"),
+        ("data.json", data),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let line = ["render", ".", "--data", "data.json", "-o", "letter.pdf"];
+    let output = command(folder.path(), PROGRAM).args(line).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = command(folder.path(), "pdftotext").args(["letter.pdf", "-"]).output().unwrap().stdout;
+    let text = String::from_utf8(text).unwrap();
+    for part in ["2nd floor", "1 Main Street", "Dear Zoë & Co,", "Ink_1", "1.234,50 €", "Yours"] {
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 

@@ -12,6 +12,22 @@ pub struct JsonError {
     pub column: usize,
     /// What is wrong there.
     pub what: String,
+    /// Whether the text ends before its value does.
+    pub is_cut: bool,
+}
+
+impl JsonError {
+    /// What cut off a text of `bytes`, and the remedy, if a client that counts characters may have done it: its
+    /// `Content-Length` is too small only where there are characters beyond ASCII.
+    pub fn cut_by_length(&self, bytes: &[u8]) -> Option<String> {
+        (self.is_cut && !bytes.is_ascii()).then(|| {
+            format!(
+                "ends after {} bytes: a client whose Content-Length counts characters instead of bytes cuts off the end \
+                 where there are umlauts and the like; send the number of bytes",
+                bytes.len()
+            )
+        })
+    }
 }
 
 /// Checks that `bytes` are one JSON value (RFC 8259, UTF-8) nested at most `depth_limit` deep.
@@ -21,8 +37,15 @@ pub struct JsonError {
 /// # Errors
 /// The first error, with its line and column.
 pub fn check(bytes: &[u8], depth_limit: usize) -> Result<(), JsonError> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| error_at(&bytes[..error.valid_up_to()], "this is not UTF-8".to_owned()))?;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let is_cut = error.error_len().is_none();
+        let what = if is_cut {
+            "half a character at the end; the JSON is not complete"
+        } else {
+            "this is not UTF-8"
+        };
+        JsonError { is_cut, ..error_at(&bytes[..error.valid_up_to()], what.to_owned()) }
+    })?;
     if let Some(at) = too_deep(bytes, depth_limit) {
         return Err(error_at(&bytes[..at], format!("nested deeper than {depth_limit} levels")));
     }
@@ -36,7 +59,7 @@ pub fn check(bytes: &[u8], depth_limit: usize) -> Result<(), JsonError> {
         let counted = usize::from(!what.starts_with("control character"));
         let end = (start + error.column().saturating_sub(counted)).min(bytes.len());
         let rest = if error.is_eof() { "; the JSON is not complete" } else { "" };
-        error_at(&bytes[..end], format!("{what}{rest}"))
+        JsonError { is_cut: error.is_eof(), ..error_at(&bytes[..end], format!("{what}{rest}")) }
     })
 }
 
@@ -61,7 +84,7 @@ fn error_at(before: &[u8], what: String) -> JsonError {
     let lines = before.split(|&byte| byte == b'\n');
     let (line, last) = lines.fold((0, &[][..]), |(number, _), line| (number + 1, line));
     let column = String::from_utf8_lossy(last).chars().count() + 1;
-    JsonError { line, column, what }
+    JsonError { line, column, what, is_cut: false }
 }
 
 #[cfg(test)]
@@ -94,7 +117,22 @@ mod tests {
             let error = check(&whole.as_bytes()[..end], 8).unwrap_err();
             assert!(error.what.contains("not complete"), "{end}: {error}");
         }
-        assert_eq!(check(&whole.as_bytes()[..12], 8).unwrap_err().what, "this is not UTF-8");
+    }
+
+    #[test]
+    fn a_document_cut_by_a_length_in_characters_is_told_from_other_faults() {
+        let advice = |bytes: &[u8]| check(bytes, 8).unwrap_err().cut_by_length(bytes);
+        for whole in ["{\"name\":\"Zoë\"}", "[\"東京\"]", "{\"🦀\":[1,{\"a\":2}]}", "[\"aaaaaaaaaaü\"]"]
+        {
+            let (bytes, units) = (whole.as_bytes(), whole.encode_utf16().count());
+            for length in [units, whole.chars().count()] {
+                let advice = advice(&bytes[..length]).unwrap();
+                assert!(advice.starts_with(&format!("ends after {length} bytes: ")), "{whole}: {advice}");
+            }
+        }
+        for other in [&b"{\"name\":\"Zoe"[..], "{\"name\":\"Zoë\",}".as_bytes(), b"[\"Zo\xeb\"]"] {
+            assert_eq!(advice(other), None, "{}", String::from_utf8_lossy(other));
+        }
     }
 
     #[test]

@@ -42,17 +42,23 @@ pub(super) async fn read<T: Send + 'static>(
     let longest_s = state.config.http.upload_timeout_s;
     let arrival = timeout(Duration::from_secs(longest_s), collect(request, &mut payload, state, limit)).await;
     let bytes = arrival.unwrap_or_else(|_| Err(too_slow(longest_s)))?;
-    let state = state.clone();
-    thread::by_size(bytes.len(), move || reader(&Body::check(bytes, &state)?, &state)).await?
+    let (state, is_declared) = (state.clone(), declared_bytes(request).is_some());
+    thread::by_size(bytes.len(), move || reader(&Body::check(bytes, is_declared, &state)?, &state)).await?
 }
 
 impl Body {
-    fn check(bytes: Bytes, state: &HttpState) -> Result<Self, Problem> {
-        let bytes = encoding::without_bom(bytes);
+    /// `is_declared`: a `Content-Length` said where the body ends.
+    fn check(sent: Bytes, is_declared: bool, state: &HttpState) -> Result<Self, Problem> {
+        let bytes = encoding::without_bom(sent.clone());
         if bytes.trim_ascii().is_empty() {
             return Ok(Self(Bytes::from_static(b"{}")));
         }
-        check_json(&bytes, "body", state.config.http.json_depth_limit)?;
+        json::check(&bytes, as_count(state.config.http.json_depth_limit)).map_err(|error| {
+            let cut = error.cut_by_length(&sent).filter(|_| is_declared);
+            let cut = cut.map(|cut| format!(" It {cut}.")).unwrap_or_default();
+            let detail = format!("The body is not valid JSON at {error}.{cut}");
+            Problem::new(Code::MalformedJson, detail)
+        })?;
         Ok(Self(bytes))
     }
 
@@ -195,7 +201,10 @@ pub(super) fn too_large(limit: usize) -> Problem {
 }
 
 pub(super) fn too_slow(longest_s: u64) -> Problem {
-    let detail = format!("The body did not arrive within {longest_s} seconds (http.upload_timeout_s).");
+    let detail = format!(
+        "The body did not arrive within {longest_s} seconds (http.upload_timeout_s): it comes too slowly, or the client \
+         sends fewer bytes than its Content-Length says."
+    );
     Problem::new(Code::RequestTimeout, detail)
 }
 

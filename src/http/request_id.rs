@@ -3,6 +3,7 @@
 use std::fmt;
 
 use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::{HttpMessage as _, HttpRequest};
 
 use crate::clock;
 
@@ -11,9 +12,10 @@ pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 /// Longest `X-Request-Id` that is accepted from a caller.
 const REQUEST_ID_LIMIT: usize = 128;
 
-/// Id of one request: `X-Request-Id` of the answer, `instance` of a problem, a field of the log.
+/// Id of one request: `X-Request-Id` of the answer, `instance` of a problem, a field of the log and of a job's record. The
+/// outermost layer keeps it among the request's extensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RequestId(String);
+pub(in crate::http) struct RequestId(String);
 
 impl RequestId {
     pub(super) fn generate() -> Self {
@@ -29,6 +31,11 @@ impl RequestId {
             (1..=REQUEST_ID_LIMIT).contains(&id.len()) && id.bytes().all(is_known)
         };
         sent.filter(is_sane).map_or_else(Self::generate, |id| Self(id.to_owned()))
+    }
+
+    /// The id of a request that is being handled.
+    pub(in crate::http) fn text(request: &HttpRequest) -> Option<String> {
+        request.extensions().get::<Self>().map(|id| id.0.clone())
     }
 }
 

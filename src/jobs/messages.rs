@@ -80,6 +80,8 @@ pub struct InitJob {
     pub refusal: Option<Problem>,
     /// The caller's key; if it has a job already, that is answered instead of a new one.
     pub idempotency: Option<Idempotency>,
+    /// The id of the request, for the log.
+    pub request_id: Option<String>,
 }
 
 /// Asks for the job of a caller's key, before a new one is checked. None where there is no job yet, also while the

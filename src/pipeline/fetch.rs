@@ -30,7 +30,8 @@ pub(super) async fn fetch(
     }
     // Some editors write a byte order mark, which a reader of JSON may ignore (RFC 8259, 8.1).
     let data = no_data::or_empty_object(data.map(encoding::without_bom));
-    check(context.limits.json_depth_limit, data.clone()).await?;
+    let is_uploaded = !input.given.data && input.inline.data.is_none();
+    check(context.limits.json_depth_limit, data.clone(), is_uploaded).await?;
     if !input.kind.fits(template.kind) {
         return Err(misfit(input.kind, &template));
     }
@@ -146,11 +147,15 @@ async fn read(
     }
 }
 
-async fn check(depth_limit: u64, data: Bytes) -> Result<(), JobError> {
+async fn check(depth_limit: u64, data: Bytes, is_uploaded: bool) -> Result<(), JobError> {
     let limit = as_count(depth_limit);
-    let checked = thread::by_size(data.len(), move || json::check(&data, limit)).await?;
-    checked.map_err(|error| {
-        let sentence = format!("the data is not complete JSON: {error}");
-        JobError::new(ErrorCode::DataInvalid, sentence)
-    })
+    let bytes = data.len();
+    let checked = move || {
+        json::check(&data, limit).map_err(|error| {
+            let cut = error.cut_by_length(&data).filter(|_| is_uploaded);
+            let cut = cut.map(|cut| format!(". The upload {cut}")).unwrap_or_default();
+            JobError::new(ErrorCode::DataInvalid, format!("the data is not complete JSON: {error}{cut}"))
+        })
+    };
+    thread::by_size(bytes, checked).await?
 }

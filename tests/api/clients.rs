@@ -57,24 +57,84 @@ async fn an_upload_url_is_null_exactly_when_its_input_was_sent() {
     assert!(page.contains("<p>init</p>"), "{page}");
 }
 
-#[tokio::test]
-async fn a_length_in_characters_uploads_what_it_says_and_fails_the_job_with_the_reason() {
-    let app = TestApp::on_disk(&[]).await;
-    let job = app.init(json!({"type": "html", "target": "html"})).await;
-    assert_eq!(app.put(&job.template_url.unwrap(), PAGE).await, 200);
-    let data = r#"{"name": "Größe 東京 🦀"}"#;
-    let (url, characters) = (job.data_url.unwrap(), data.chars().count());
-    let path = url.strip_prefix(&app.base).unwrap();
-    let request = format!("PUT {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {characters}\r\n\r\n{data}");
+/// Sends a request with this `Content-Length`, whatever its body has, and gives all that is answered.
+async fn sent_with_length(app: &TestApp, head: &str, length: usize, body: &str) -> String {
+    let request = format!("{head}\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}");
     let mut stream = TcpStream::connect(app.base.strip_prefix("http://").unwrap()).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n"), "{answer}");
-    assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{answer}");
+    answer
+}
+
+/// The sentence about a body that a length in characters has cut to `bytes` bytes.
+fn cut_after(bytes: usize) -> String {
+    format!("ends after {bytes} bytes: a client whose Content-Length counts characters instead of bytes")
+}
+
+#[tokio::test]
+async fn a_length_in_characters_uploads_what_it_says_and_fails_the_job_with_the_reason() {
+    let app = TestApp::on_disk(&[]).await;
+    let data = r#"{"name": "Größe 東京 🦀"}"#;
+    for length in [data.chars().count(), data.encode_utf16().count()] {
+        let job = app.init(json!({"type": "html", "target": "html"})).await;
+        assert_eq!(app.put(&job.template_url.unwrap(), PAGE).await, 200);
+        let url = job.data_url.unwrap();
+        let head = format!("PUT {} HTTP/1.1", url.strip_prefix(&app.base).unwrap());
+        let answer = sent_with_length(&app, &head, length, data).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n"),
+            "{answer}"
+        );
+        assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{answer}");
+        let view = app.finish(&job.id).await;
+        assert_eq!(view["errorCode"], "data_invalid");
+        let error = view["error"].as_str().unwrap();
+        assert!(error.contains("not complete JSON") && error.contains(&cut_after(length)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn json_that_a_length_in_characters_cuts_off_is_refused_with_the_remedy() {
+    let app = TestApp::start().await;
+    let refused = async |path: &str, body: &str, length: usize| {
+        let head = format!("POST {path} HTTP/1.1\r\nAuthorization: Bearer {}", app.token);
+        let answer = sent_with_length(&app, &head, length, body).await;
+        assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{answer}");
+        answer
+    };
+    let body = |name: &str| json!({"type": "html", "target": "html", "data": {"name": name}}).to_string();
+    let (umlauts, ascii) = (body("Größe"), body("Groesse"));
+    for path in ["/v1/documents/init", "/v1/documents/immediate-render"] {
+        let characters = umlauts.chars().count();
+        let answer = refused(path, &umlauts, characters).await;
+        assert!(answer.contains("malformed_json") && answer.contains(&cut_after(characters)), "{answer}");
+        let answer = refused(path, &ascii, ascii.len() - 1).await;
+        assert!(
+            answer.contains("not complete") && !answer.contains("Content-Length"),
+            "both counts agree: {answer}"
+        );
+    }
+}
+
+/// One published client stops behind the head, for its library counts the bytes.
+#[tokio::test]
+async fn an_upload_that_ends_before_its_length_leaves_nothing_behind() {
+    let app = TestApp::on_disk(&[]).await;
+    let job = app.init(json!({"type": "html", "target": "html", "data": {}})).await;
+    let url = job.template_url.unwrap();
+    let path = url.strip_prefix(&app.base).unwrap();
+    for sent in ["", "<p>Gr"] {
+        let head = format!("PUT {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n{sent}");
+        let mut stream = TcpStream::connect(app.base.strip_prefix("http://").unwrap()).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(!answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
     let view = app.finish(&job.id).await;
-    assert_eq!(view["errorCode"], "data_invalid");
-    assert!(view["error"].as_str().unwrap().contains("not complete JSON"), "{view}");
+    assert_eq!(view["errorCode"], "template_missing", "{view}");
 }
 
 /// Node's own client with connections that are kept, as one of the published clients uses it: it reports

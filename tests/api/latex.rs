@@ -258,11 +258,17 @@ async fn an_endless_loop_ends_at_a_limit_and_the_next_job_runs() {
 #[actix_web::test]
 async fn lines_and_paragraphs_of_a_value_are_kept_where_that_is_asked() {
     let app = TestApp::start().await;
-    let body = "\\setlength\\parindent{0pt}<%- latex.lines(address) %>\n\n<%- latex.paragraphs(story) %>";
-    let data = json!({"address": "Main_Street 1\n[12345] & Town\n", "story": "one\ntwo\n\n# three"});
+    let body = "\\setlength\\parindent{0pt}<%- latex.lines(address) %>\n\n<%- latex.paragraphs(story) %>\n\n\
+                \\begin{center}<%- latex.lines(gap) %>\\end{center}(<%- latex.lines(none) %>)";
+    let data = json!({
+        "address": "Main_Street 1\n[12345] & Town\n", "story": "one\ntwo\n\n# three",
+        "gap": "1st floor\n\n \n[12345] Town", "none": "\n"
+    });
     let text = app.typeset_text(document("", body), data).await;
     assert!(text.contains("Main_Street 1\n[12345] & Town\n"), "{text}");
     assert!(text.contains("one two\n# three"), "{text}");
+    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    assert_eq!(lines[4..7], ["1st floor", "[12345] Town", "()"], "empty lines that are centred: {text}");
 }
 
 #[actix_web::test]

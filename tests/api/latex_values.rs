@@ -81,6 +81,40 @@ async fn a_value_is_printed_unchanged_in_every_context() {
     }
 }
 
+/// What the page of LaTeX says of values that are no plain text.
+#[actix_web::test]
+async fn numbers_lists_and_blanks_print_as_the_page_says() {
+    let app = TestApp::start().await;
+    let source = "\\documentclass{article}\\begin{document}\\raggedright\n\
+                  <% for (const one of [...values, true]) { %>(<%= one %>)\\par\n<% } %>\\end{document}";
+    let data = r#"{"values": [1.50, 12345678901234567890, 1e-7, "1.50", "007", "12345678901234567890", null, ["a", "b_"], {"a": 1},
+        "a  b\tc\nd\r\n\r\ne", "", "50 % & more"]}"#;
+    let data: Box<serde_json::value::RawValue> = serde_json::from_str(data).unwrap();
+    let expected = "(1.5) (12345678901234567000) (1e-7) (1.50) (007) (12345678901234567890) () (a,b_) ([object Object]) \
+                    (a b c d e) () (50 % & more) (true)";
+    for target in ["pdf", "html"] {
+        let body = format!(
+            r#"{{"type": "latex", "target": "{target}", "data": {data}, "template": {}}}"#,
+            json!(source)
+        );
+        let request = app.request(reqwest::Method::POST, "/v1/documents/immediate-render").body(body);
+        let (status, answer) = crate::app::read(request.send().await.unwrap()).await;
+        assert_eq!((status, &answer["warnings"]), (200, &json!([])), "{target}: {answer}");
+        let (_, file) = app.fetch(&answer["url"]).await;
+        let text = if target == "pdf" { app.text_of(&file) } else { text_of_page(&file) };
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(expected), "{target}: {text}");
+    }
+}
+
+/// What a reader sees of a page without scripts.
+fn text_of_page(page: &[u8]) -> String {
+    let page = String::from_utf8_lossy(page);
+    let (_, body) = page.split_once("<body").expect("it has a body");
+    let parts = body.split('<').filter_map(|part| part.split_once('>'));
+    parts.map(|(_, text)| text).collect::<String>().replace("&amp;", "&")
+}
+
 #[actix_web::test]
 async fn text_has_the_direction_of_its_script_and_breaks_between_characters() {
     let app = TestApp::with(&[("tex.timeout_ms", "60000")]).await;

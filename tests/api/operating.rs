@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::app::TestApp;
 use crate::command_line::platen;
+use crate::template::page;
 
 fn printed(folder: &Path, settings: &[(&str, &str)], arguments: &[&str]) -> (Output, String) {
     let output = platen(folder, settings, &[&["serve", "--print-config"], arguments].concat(), b"");
@@ -112,9 +113,10 @@ async fn the_log_names_the_jobs_account_and_the_access_log_has_no_secrets() {
     .await;
 
     let ended = lines(&app, "the job ended");
-    let code = |id: &str| ended.iter().find(|line| line["job.id"] == id).unwrap()["job.error_code"].clone();
+    let code =
+        |id: &str| ended.iter().find(|line| line["span"]["job.id"] == id).unwrap()["job.error_code"].clone();
     assert_eq!((code(&job.id), code(&failing)), (Value::Null, json!("template_error")));
-    let account = ended[0]["account.id"].as_str().unwrap().to_owned();
+    let account = ended[0]["span"]["account.id"].as_str().unwrap().to_owned();
     assert!(account.parse::<uuid::Uuid>().is_ok(), "{ended:?}");
 
     let requests = lines(&app, "request");
@@ -166,4 +168,48 @@ fn what_root_commands_belongs_to_the_owner_of_the_data_folder() {
             folders.extend(Some(entry.path()).filter(|path| path.is_dir()));
         }
     }
+}
+
+/// The job is made, the service starts again, and the job ends: the log's last line names the first request all the same.
+#[tokio::test]
+async fn a_jobs_lines_name_the_request_that_made_it_with_type_and_template() {
+    let mut app = TestApp::on_disk(&[("log.format", "json"), ("log.filter", "warn,platen::jobs=info")]).await;
+    let template = app.unzipped(page("Hello")).await;
+    app.stop();
+    app.log = Some(app.scratch().join("log"));
+    app.launch();
+    app.until_ready().await;
+    let made = async |path: &str, request_id: &str, body: Value| {
+        let request = app.request(Method::POST, path).header("x-request-id", request_id);
+        let answer = request.body(body.to_string()).send().await.unwrap();
+        assert_eq!(answer.headers()["x-request-id"], request_id);
+        crate::app::read(answer).await.1
+    };
+    let immediate = json!({"type": "ejs", "target": "html", "template": "<p>secret-words</p>", "data": {}});
+    let at_once = made("/v1/documents/immediate-render", "from-a-form-1", immediate).await;
+    let previews = format!("/v1/templates/{template}/render-previews");
+    let shown = made(&previews, "for-previews-2", json!({"type": "html", "data": {"name": "Ann"}})).await;
+    let waiting =
+        made("/v1/documents/init", "to-wait-3", json!({"type": "html", "target": "html", "data": {}})).await;
+    app.kill();
+    app.launch();
+    app.until_ready().await;
+    app.finish(waiting["jobId"].as_str().unwrap()).await;
+
+    let ended = lines(&app, "the job ended");
+    let span = |job: &Value| &ended.iter().find(|line| line["span"]["job.id"] == *job).unwrap()["span"];
+    let none = &Value::Null;
+    for (job, request_id, kind, target, template) in [
+        (&at_once["jobId"], "from-a-form-1", "ejs", "html", none),
+        (&shown["pdfPreview"]["jobId"], "for-previews-2", "html", "pdf", &json!(template)),
+        (&waiting["jobId"], "to-wait-3", "html", "html", none),
+    ] {
+        let span = span(job);
+        let fields =
+            ["http.request_id", "render.kind", "render.target"].map(|name| span[name].as_str().unwrap());
+        assert_eq!(fields, [request_id, kind, target], "{span}");
+        assert_eq!(&span["template.id"], template, "{span}");
+    }
+    let log = std::fs::read_to_string(app.scratch().join("log")).unwrap();
+    assert!(!log.contains("secret-words"), "{log}");
 }

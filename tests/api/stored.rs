@@ -2,6 +2,7 @@
 //! over kill -9.
 
 use reqwest::Method;
+use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
 
 use crate::app::{NewJob, TestApp};
@@ -91,7 +92,10 @@ async fn unstarted_jobs_are_bounded_like_queued_ones() {
     let (first, _) = (app.waiting().await, app.waiting().await);
     let body = json!({"type": "html", "target": "html"}).to_string();
     let answer = app.request(Method::POST, INIT).body(body.clone()).send().await.unwrap();
-    assert_eq!((answer.status().as_u16(), answer.headers().contains_key("retry-after")), (429, true));
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["retry-after"]),
+        (429, &HeaderValue::from(3_600))
+    );
     let (_, problem) = crate::app::read(answer).await;
     assert!(problem["detail"].as_str().unwrap().contains("accounts.open_jobs_limit"), "{problem}");
     app.kill();

@@ -54,11 +54,13 @@ async fn generic_families_are_what_the_operator_configures() {
         static_page("<p style='font-family:\"Times New Roman\"'>named"),
         scripted("<iframe srcdoc='<p>in a frame'></iframe>"),
         asking(header, static_page("<p style='font-family:Arial'>")),
+        static_page("<p style='font-family:system-ui'>the system's"),
     ];
     let [serif, sans, mono] = ["LiberationSerif", "LiberationSans", "LiberationMono"].map(str::to_owned);
     let plain = fonts_with(|_| {}, &tasks).await;
     assert_eq!(plain[..3], [[serif.clone()], [serif.clone()], [serif.clone()]]);
     assert_eq!(plain[3..7], [[sans.clone()], [serif.clone()], [mono.clone()], [serif.clone()]]);
+    assert_eq!(plain[9], ["NotoSans-Regular"]);
     let open = ["OpenSans".to_owned()];
     let chosen = fonts_with(|config| config.default_font = "Open Sans".to_owned(), &tasks).await;
     for (at, fonts) in chosen.iter().enumerate().take(5) {

@@ -201,9 +201,9 @@ impl TestService {
         };
         let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
         let account = self.accounts[account];
-        let deliver_to = None;
+        let (data, deliver_to, refusal, request_id) = (None, None, None, None);
         let message =
-            InitJob { account, spec, data: None, template, start, deliver_to, refusal: None, idempotency };
+            InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency, request_id };
         self.registry.send(message).await.unwrap()
     }
 

@@ -126,8 +126,12 @@ async fn an_account_may_have_a_limited_number_of_jobs_that_are_not_started() {
     let first = service.init(ONE, "", false).await.unwrap();
     service.init(ONE, "", false).await.unwrap();
     let refused = service.init(ONE, "", false).await.unwrap_err();
-    assert_eq!((refused.code, refused.retry_after_s), (Code::RateLimited, Some(2)));
-    assert!(refused.detail.contains("accounts.open_jobs_limit"), "{refused}");
+    assert_eq!((refused.code, refused.retry_after_s), (Code::RateLimited, Some(3_600)));
+    for part in
+        ["accounts.open_jobs_limit", "Start some", "delete those", "The earliest of them expires in 86400 s."]
+    {
+        assert!(refused.detail.contains(part), "{part}: {refused}");
+    }
     assert_eq!(service.used().await, 2, "a job that is refused gives its document back");
     assert!(service.init("two", "", false).await.is_ok(), "another account has its own");
     assert!(service.init(ONE, "<p>1</p>", true).await.is_ok(), "what is started at once waits for no start");

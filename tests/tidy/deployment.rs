@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
+use std::process::Command;
 
 use platen::config::Config;
 use serde_json::Value;
@@ -86,10 +87,22 @@ fn the_image_installs_lists_of_packages_that_others_install_too() {
         let named = instructions.flat_map(str::split_whitespace).find(|word| word.starts_with(prefix));
         assert_eq!(named, None, "a package belongs to a list of scripts/packages.sh");
     }
-    let wanted = tree::read("Cargo.toml");
-    let (_, version) = wanted.split_once("rust-version = \"").expect("Cargo.toml has a rust-version");
+}
+
+#[test]
+fn the_image_and_the_readme_have_the_rust_that_the_manifest_asks_for() {
+    let manifest = tree::read("Cargo.toml");
+    let (_, version) = manifest.split_once("rust-version = \"").expect("Cargo.toml has a rust-version");
     let version = version.split('"').next().unwrap_or_default();
-    assert!(dockerfile.contains(&format!("FROM rust:{version}-")), "the image builds with Rust {version}");
+    for (file, part) in [
+        ("Dockerfile", format!("FROM rust:{version}-")),
+        (
+            "README.md",
+            format!("| source | Debian 12 or 13, and [Rust](https://rustup.rs) {version} or newer |"),
+        ),
+    ] {
+        assert!(tree::read(file).contains(&part), "{file} has another Rust than {version}");
+    }
 }
 
 #[test]
@@ -110,6 +123,30 @@ fn the_unit_leaves_the_service_its_time_and_its_files() {
         "no page with a script lives"
     );
     assert_eq!(setting("KillMode"), "mixed", "else a stop ends Chromium under the jobs that run");
+}
+
+/// Each systemd knows other settings and rates by them, so the page names the versions of Debian 12 and 13.
+#[test]
+fn the_unit_is_rated_as_its_page_says() {
+    let unit = tree::read("config/platen.service").replace("@bindir@", "/usr/bin");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("platen.service");
+    std::fs::write(&file, unit).expect("the unit is written");
+    let analyze = |arguments: &[&str]| {
+        let run = Command::new("systemd-analyze").args(arguments).output();
+        let output = run.expect("systemd-analyze is installed by scripts/setup --test");
+        String::from_utf8(output.stdout).expect("it is text")
+    };
+    let version = analyze(&["--version"]);
+    let version = version.split_whitespace().nth(1).expect("it has a version");
+    let report = analyze(&["security", "--offline=true", "--no-pager", &file.display().to_string()]);
+    let (_, rating) = report.split_once("Overall exposure level for platen.service: ").expect("a rating");
+    let rating = rating.split_whitespace().next().unwrap_or_default();
+    if ["252", "257"].contains(&version) {
+        let sentence = format!("{rating} with systemd {version} ");
+        assert!(tree::read("docs/deployment.md").contains(&sentence), "it is rated {sentence}");
+    }
+    assert!(rating.parse::<f64>().is_ok_and(|rating| rating < 2.5), "rated {rating} with systemd {version}");
 }
 
 #[test]

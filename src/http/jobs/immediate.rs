@@ -24,6 +24,7 @@ use crate::http::middleware::auth::Caller;
 use crate::http::objects::download;
 use crate::http::openapi::{ImmediateForm, ImmediateRequest};
 use crate::http::problem::HandlerResult;
+use crate::http::request_id::RequestId;
 use crate::http::state::HttpState;
 use crate::jobs::messages::{FindRepeat, Idempotency};
 use crate::jobs::view::JobView;
@@ -75,7 +76,7 @@ pub(super) async fn render(
     };
     let job = match earlier(&state, caller.0, idempotency).await? {
         Some(job) => job,
-        None => wanted.create(&state, caller.0, true, idempotency).await?,
+        None => wanted.create(&state, caller.0, true, (idempotency, RequestId::text(&request))).await?,
     };
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
     let (is_async, longest_s) = preferred_wait(&request, &state);

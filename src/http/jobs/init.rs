@@ -13,6 +13,7 @@ use crate::http::middleware::auth::Caller;
 use crate::http::objects::presigned_url;
 use crate::http::openapi::{InitRequest, TargetName};
 use crate::http::problem::HandlerResult;
+use crate::http::request_id::RequestId;
 use crate::http::state::HttpState;
 use crate::jobs::messages::InputPart;
 use crate::problem::Problem;
@@ -51,7 +52,7 @@ pub(super) async fn init(
     let (wanted, idempotency) = body::read(&request, payload, &state, reader).await?;
     let (target, named) = (wanted.spec.target, wanted.spec.template.is_some());
     let has_data = wanted.data.is_some();
-    let job = wanted.create(&state, caller.0, false, idempotency).await?;
+    let job = wanted.create(&state, caller.0, false, (idempotency, RequestId::text(&request))).await?;
     let job_id = job.borrow().id;
     tracing::Span::current().record("job.id", tracing::field::display(job_id));
     let upload = |part| presigned_url::for_upload(&state, caller.0, job_id, part).url;

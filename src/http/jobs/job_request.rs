@@ -105,7 +105,7 @@ impl RenderRequest {
         state: &HttpState,
         account: AccountId,
         start: bool,
-        idempotency: Option<Idempotency>,
+        (idempotency, request_id): (Option<Idempotency>, Option<String>),
     ) -> Result<watch::Receiver<JobView>, Problem> {
         let Self { spec, data, template, delivery } = self;
         let usable = check_template(state, account, &spec).await;
@@ -114,7 +114,8 @@ impl RenderRequest {
             Ok(deliver_to) => (deliver_to, None),
             Err(refusal) => (None, Some(refusal)),
         };
-        let message = InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency };
+        let message =
+            InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency, request_id };
         actors::ask(state, &state.jobs, message).await
     }
 }

@@ -4,13 +4,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use actix_web::Error;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::HeaderValue;
 use actix_web::http::{ConnectionType, Method};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
+use actix_web::{Error, HttpMessage as _};
 use bytes::Bytes;
 use tracing::Instrument;
 use tracing::field::Empty;
@@ -37,6 +37,7 @@ pub(in crate::http) async fn surround<B: MessageBody + 'static>(
     let mut line = AccessLine::begin(&request, &id);
     let unread = unread_body::hold(&mut request);
     let is_put = request.method() == Method::PUT;
+    request.extensions_mut().insert(id.clone());
     let handled = next.call(request).instrument(span.clone()).await?.map_into_boxed_body();
     let _entered = span.enter();
     span.record("http.route", handled.request().match_pattern());

@@ -77,7 +77,8 @@ async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState
     let arrival = timeout(Duration::from_secs(longest_s), arrive(payload, &mut upload, limit_bytes));
     arrival.await.unwrap_or_else(|_| {
         let detail = format!(
-            "The upload did not arrive within {longest_s} seconds (http.upload_timeout_s); nothing of it was kept."
+            "The upload did not arrive within {longest_s} seconds (http.upload_timeout_s), and nothing of it was kept: it \
+             comes too slowly, or the client sends fewer bytes than its Content-Length says."
         );
         Err(Problem::new(Code::RequestTimeout, detail))
     })?;

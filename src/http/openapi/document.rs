@@ -7,7 +7,9 @@ use actix_web::HttpResponse;
 use actix_web::web::Data;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{ContentBuilder, PathItem, Ref, ResponseBuilder, ServerBuilder};
+use utoipa::openapi::{
+    ContentBuilder, HeaderBuilder, Object, PathItem, Ref, ResponseBuilder, ServerBuilder, Type,
+};
 use utoipa::{Modify, OpenApi};
 
 use crate::http::jobs::{delete, immediate, init, job, list, start};
@@ -178,9 +180,15 @@ fn add_problems(operation: &mut Operation) {
     }
     for (status, codes) in by_status {
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
-        let answer = ResponseBuilder::new()
+        let mut answer = ResponseBuilder::new()
             .description(format!("`{}`", codes.join("`, `")))
             .content("application/problem+json", content);
+        if matches!(status, 429 | 503) {
+            let seconds = HeaderBuilder::new()
+                .schema(Some(Object::with_type(Type::Integer)))
+                .description(Some("Seconds after which a repeat makes sense"));
+            answer = answer.header("Retry-After", seconds.build());
+        }
         operation.responses.responses.insert(status.to_string(), answer.build().into());
     }
 }

@@ -21,6 +21,7 @@ use crate::http::jobs::wait;
 use crate::http::objects::presigned_url;
 use crate::http::openapi::PreviewsRequest;
 use crate::http::problem::HandlerResult;
+use crate::http::request_id::RequestId;
 use crate::http::state::HttpState;
 use crate::jobs::messages::{InitJob, JobSpec};
 use crate::jobs::registry::delete::DeleteJob;
@@ -85,8 +86,9 @@ pub(in crate::http) async fn render(
     let begin = |target| {
         let (account, data, template) = (of.account, data.clone(), None);
         let (spec, start, deliver_to) = (spec(target), true, None);
-        let (refusal, idempotency) = (None, None);
-        let message = InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency };
+        let (refusal, idempotency, request_id) = (None, None, RequestId::text(&request));
+        let message =
+            InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency, request_id };
         actors::ask(&state, &state.jobs, message)
     };
     let (png, pdf) = match join(begin(Target::Png), begin(Target::Pdf)).await {

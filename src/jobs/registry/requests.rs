@@ -93,10 +93,12 @@ impl JobRegistry {
 
     /// The record of a new job, and what its actor is to write with it.
     fn prepare(&self, message: InitJob, reservation: &Reservation) -> Result<(JobRecord, Create), Problem> {
-        let InitJob { account, spec, data, template, start, deliver_to, idempotency, .. } = message;
+        let InitJob { account, spec, data, template, start, deliver_to, idempotency, request_id, .. } =
+            message;
         let (secret_half, secret) = secrets::split(&spec.secrets).map_err(Problem::internal)?;
         let mut record = JobRecord::new(account, spec, self.context.clock.now());
         record.secret = secret_half;
+        record.request_id = request_id;
         record.deliver_to = deliver_to.map(|address| address.secret().to_owned());
         record.usage = reservation.usage().cloned();
         let batch = self.key_entries(&record, idempotency)?.and(reservation.batch());
@@ -106,7 +108,7 @@ impl JobRegistry {
             CountedInputs::default()
         } else {
             let counted = self.context.stored.count_inline(account, &inline)?;
-            self.context.open_jobs.insert(account, record.id)?;
+            self.context.open_jobs.insert(account, record.id, self.context.limits.start_window_s)?;
             counted
         };
         Ok((record, Create { inline, batch, start, counted, secret }))

@@ -193,7 +193,8 @@ impl JobActor {
         ctx.wait(self.write_end(end.clone()).map(move |written, actor, ctx| {
             let Err(error) = written else { return };
             if actor.unwritten_end.replace(end).is_none() {
-                tracing::error!(job.id = %actor.record.id, error = %error, "the end of the job is not in the journal; trying until it is");
+                let _in_job = actor.record.span().entered();
+                tracing::error!(error = %error, "the end of the job is not in the journal; trying until it is");
             }
             ctx.run_later(FINAL_RETRY, |actor, ctx| {
                 if let Some(end) = actor.unwritten_end.clone() {
@@ -368,7 +369,8 @@ impl Handler<Assigned> for JobActor {
             // which sled hands its log to the kernel) is not counted; to wait for the disk at every run would cost more. The
             // mailbox waits for the write all the same: one that overtakes the job's end would bring the job back.
             if let Err(error) = journal.write_unsynced(&record).await {
-                tracing::warn!(job.id = %record.id, error = %error, "the beginning of a run is not in the journal");
+                let _in_job = record.span().entered();
+                tracing::warn!(error = %error, "the beginning of a run is not in the journal");
             }
             record
         };
@@ -440,10 +442,10 @@ impl Handler<Park> for JobActor {
         self.run = None;
         if let Some(end) = self.unwritten_end.take() {
             // If the index still refuses, the record says that the job runs, and the next start resumes it.
-            let job = self.record.id;
-            return AtomicResponse::new(Box::pin(self.write_end(end).map(move |written, _, _| {
+            return AtomicResponse::new(Box::pin(self.write_end(end).map(|written, actor, _| {
                 if let Err(error) = written {
-                    tracing::warn!(job.id = %job, error = %error, "a job that has ended runs again with the service");
+                    let _in_job = actor.record.span().entered();
+                    tracing::warn!(error = %error, "a job that has ended runs again with the service");
                 }
             })));
         }
@@ -456,7 +458,8 @@ impl Handler<Park> for JobActor {
         record.attempts = record.attempts.saturating_sub(1);
         let written = async move {
             if let Err(error) = context.journal.commit(&record, WriteBatch::new()).await {
-                tracing::warn!(job.id = %record.id, error = %error, "a parked job counts an attempt");
+                let _in_job = record.span().entered();
+                tracing::warn!(error = %error, "a parked job counts an attempt");
             }
         };
         AtomicResponse::new(Box::pin(written.into_actor(self)))
@@ -483,8 +486,9 @@ async fn put(context: &JobContext, key: StorageKey, bytes: Bytes) -> Result<(), 
 }
 
 fn report_end(context: &JobContext, record: &JobRecord) {
+    let _in_job = record.span().entered();
     tracing::info!(
-        job.id = %record.id, account.id = %record.account, job.state = ?record.state,
+        job.state = ?record.state,
         job.error_code = record.error.as_ref().map(|error| error.code.name()),
         render.ms = record.output.as_ref().map(|output| output.render_ms),
         "the job ended"

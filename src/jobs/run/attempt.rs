@@ -45,11 +45,8 @@ impl Attempt {
         mut slot: Option<RunSlot>,
     ) -> Self {
         let queue_ms = context.clock.now().since_ms(record.started_at.unwrap_or(record.created_at));
-        let span = tracing::info_span!(
-            "job", job.id = %record.id, account.id = %record.account,
-            render.kind = record.kind.name(), render.target = record.target.name(),
-            job.attempt = record.attempts, job.queue_ms = queue_ms,
-        );
+        let span = record.span();
+        span.record("job.attempt", record.attempts).record("job.queue_ms", queue_ms);
         context.pipeline.metrics.phases.took(JobPhase::Queue, Duration::from_millis(queue_ms));
         let meter = slot.as_mut().map_or_else(|| CostMeter::new(record.account), RunSlot::begin);
         let (pipeline, journal, record) = (context.pipeline.clone(), context.journal.clone(), record.clone());

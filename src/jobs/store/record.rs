@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tracing::field::Empty;
 
 use crate::accounts::UsageKey;
 use crate::clock::Timestamp;
@@ -34,6 +35,9 @@ pub struct JobRecord {
     /// The job is a preview of that template: the template need not be saved, and no document is counted.
     #[serde(default)]
     pub preview: bool,
+    /// The id of the request that made the job, by which both are found in the log.
+    #[serde(default)]
+    pub request_id: Option<String>,
     /// `formatOpts` as the caller sent them, with stars in the place of passwords.
     pub format_opts: Option<Box<RawValue>>,
     /// The inputs that came with init; an upload beside them is dropped.
@@ -105,6 +109,7 @@ impl JobRecord {
             target: spec.target,
             template: spec.template,
             preview: spec.preview,
+            request_id: None,
             format_opts: spec.format_opts.map(|raw| RawValue::to_owned(&raw)),
             given: InputSet::default(),
             journaled: InputSet::default(),
@@ -131,6 +136,17 @@ impl JobRecord {
     /// The object of its document.
     pub fn output_key(&self) -> StorageKey {
         StorageKey::JobOutput(self.account, self.id, self.file())
+    }
+
+    /// The span of the job's lines in the log. It is of the level of errors: a filter that leaves out a span leaves out its
+    /// fields, also of the lines that it lets through.
+    pub(in crate::jobs) fn span(&self) -> tracing::Span {
+        tracing::error_span!(
+            "job", job.id = %self.id, account.id = %self.account, http.request_id = self.request_id,
+            render.kind = self.kind.name(), render.target = self.target.name(),
+            template.id = self.template.map(tracing::field::display),
+            job.attempt = Empty, job.queue_ms = Empty,
+        )
     }
 
     /// What the job's owner sees.

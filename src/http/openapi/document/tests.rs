@@ -23,9 +23,14 @@ fn every_operation_has_its_problems_and_every_problem_an_operation() {
             assert!(operation["summary"].is_string(), "{name} says nothing of itself");
             operations.insert(name.to_owned());
             if operation["security"].is_null() {
-                assert!(
-                    operation["responses"]["401"]["description"].as_str().unwrap().contains("`unauthorized`")
-                );
+                let answers = &operation["responses"];
+                assert!(answers["401"]["description"].as_str().unwrap().contains("`unauthorized`"));
+                for status in ["429", "503"] {
+                    assert_eq!(
+                        answers[status]["headers"]["Retry-After"]["schema"]["type"], "integer",
+                        "{name} {status}"
+                    );
+                }
             }
         }
     }
