@@ -65,7 +65,7 @@ struct Outside;
 
 /// What a path leads to.
 enum Found<'a> {
-    File(String, &'a Bytes),
+    File(&'a str, &'a Bytes),
     /// A folder with a page of its own, asked for without its slash: relative addresses of that page would lead beside the
     /// folder.
     Folder,
@@ -131,12 +131,12 @@ fn moved(folder: &str, query: Option<&str>) -> Response<Full<Bytes>> {
 /// A file by its path; a folder's page; the entry for the folder it lies in.
 fn find<'a>(site: &'a Site, path: &str) -> Found<'a> {
     if let Some(folder) = path.strip_suffix('/').or_else(|| path.is_empty().then_some("")) {
-        let page = if folder == site.folder() { site.entry().to_owned() } else { index_of(folder) };
-        return site.get(&page).map_or(Found::Nothing, |content| Found::File(page.clone(), content));
+        let page = if folder == site.folder() { site.entry() } else { &index_of(folder) };
+        return site.find(page).map_or(Found::Nothing, |(name, content)| Found::File(name, content));
     }
     let has_page = || path == site.folder() || site.get(&index_of(path)).is_some();
-    match site.get(path) {
-        Some(content) => Found::File(path.to_owned(), content),
+    match site.find(path) {
+        Some((name, content)) => Found::File(name, content),
         None if has_page() => Found::Folder,
         None => Found::Nothing,
     }
@@ -203,6 +203,7 @@ mod tests {
     }
 
     async fn ask(method: Method, path: &str, given: &[(&'static str, &str)]) -> (u16, HeaderMap, String) {
+            ("o\u{308}/index.html", "decomposed"),
         ask_of(&site(), method, path, given).await
     }
 
@@ -233,11 +234,16 @@ mod tests {
             ("/../n.txt", 404, "text/plain; charset=utf-8", "not found"),
         ] {
             let (got, headers, text) = ask(Method::GET, path, &[]).await;
-            let shown = headers[CONTENT_TYPE].to_str().unwrap();
+            let shown = headers.get(CONTENT_TYPE).map_or("", |it| it.to_str().unwrap());
             assert_eq!((got, shown, text.as_str()), (status, content_type, body), "{path}");
         }
     }
 
+            ("/a\u{308}+b%25.txt", 200, "text/plain; charset=utf-8", "name"),
+            ("/%C3%B6/index.html", 200, PAGE, "decomposed"),
+            ("/%C3%B6/", 200, PAGE, "decomposed"),
+            ("/%C3%B6", 308, "", ""),
+            ("/a+b%25.txt", 404, "text/plain; charset=utf-8", "not found"),
     #[tokio::test]
     async fn a_folder_has_its_slash_and_its_own_page() {
         let files = ["index.html", "dist/start.html", "dist/a b/index.html", "x/sub/index.html", "y/x.css"];
