@@ -5,10 +5,11 @@ use bytes::Bytes;
 use super::{PipelineContext, RunInput, STORE_UNAVAILABLE};
 use crate::config::as_count;
 use crate::domain::encoding;
-use crate::domain::error::{ErrorCode, JobError};
+use crate::domain::error::{ErrorCode, JobError, Warnings};
 use crate::domain::json;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::no_data;
+use crate::domain::numbers;
 use crate::domain::office_format::OfficeFormat;
 use crate::domain::reach::Reach;
 use crate::problem::Code;
@@ -21,6 +22,7 @@ use crate::thread;
 pub(super) async fn fetch(
     context: &PipelineContext,
     input: &RunInput,
+    warnings: &mut Warnings,
 ) -> Result<(LoadedTemplate, Bytes), JobError> {
     let key = StorageKey::JobData(input.account, input.job);
     let data = read(context, input.inline.data.clone(), key);
@@ -30,7 +32,7 @@ pub(super) async fn fetch(
     }
     // Some editors write a byte order mark, which a reader of JSON may ignore (RFC 8259, 8.1).
     let data = no_data::or_empty_object(data.map(encoding::without_bom));
-    check(context.limits.json_depth_limit, data.clone()).await?;
+    warnings.push_all(check(context.limits.json_depth_limit, input.kind, data.clone()).await?);
     if !input.kind.fits(template.kind) {
         return Err(misfit(input.kind, &template));
     }
@@ -146,10 +148,12 @@ async fn read(
     }
 }
 
-async fn check(depth_limit: u64, data: Bytes) -> Result<(), JobError> {
-    let limit = as_count(depth_limit);
-    let checked = thread::by_size(data.len(), move || json::check(&data, limit)).await?;
-    checked.map_err(|error| {
+/// Checks that the data is JSON; answers a warning for each number that loses digits.
+async fn check(depth_limit: u64, kind: TemplateKind, data: Bytes) -> Result<Vec<String>, JobError> {
+    let (limit, bytes) = (as_count(depth_limit), data.len());
+    // Office files print integers as they are written, however long (`exact.js`).
+    let check = move || json::check(&data, limit).map(|()| numbers::warnings(&data, kind.is_office()));
+    thread::by_size(bytes, check).await?.map_err(|error| {
         let sentence = format!("the data is not complete JSON: {error}");
         JobError::new(ErrorCode::DataInvalid, sentence)
     })
