@@ -12,8 +12,9 @@ async (doubtful, suspects) => {
     await image.decode();
     return image;
   };
-  // No drawing without a size has a bitmap, so a size is given.
-  const isCut = image => createImageBitmap(image, { resizeWidth: 1, resizeHeight: 1 }).then(bitmap => bitmap.close(), () => true);
+  // No drawing without a size has a bitmap, so a size is given. Pages hold places by a GIF of one pixel without its data.
+  const isCut = async image => image.naturalWidth * image.naturalHeight > 1
+    && createImageBitmap(image, { resizeWidth: 1, resizeHeight: 1 }).then(bitmap => bitmap.close(), () => true);
   // By what pictures.js tells of their addresses; of long ones that is only the beginning.
   const shown = new Map(suspects.map(address => [address, new Map()]));
   const look = page => {

@@ -144,6 +144,16 @@ async fn a_cut_picture_in_the_page_itself_is_warned_of() {
     pool.finish().await;
 }
 
+#[actix::test]
+async fn a_picture_of_one_pixel_without_its_data_holds_a_place_and_is_not_warned_of() {
+    let pool = TestPool::start(|_| {});
+    let page = "<p>a<img src='data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA='>";
+    for task in [put_page(page), static_page(page), scripted(page)] {
+        assert_eq!(warnings(&pool, &task).await, [""; 0], "{:?}", task.lane);
+    }
+    pool.finish().await;
+}
+
 /// Serves every picture over HTTP, whole and, below `/cut`, cut off; answers its port.
 fn serve() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
