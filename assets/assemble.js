@@ -31,6 +31,7 @@
   const slice = uncurried(String.prototype.slice);
   const codeAt = uncurried(String.prototype.charCodeAt);
   const wellFormed = uncurried(String.prototype.toWellFormed);
+  const normalize = uncurried(String.prototype.normalize);
 
   const SENTENCE_LIMIT = 1500;
   const CHAIN_LIMIT = 8;
@@ -87,10 +88,22 @@
     },
   };
 
+  // Names may differ from those of the files in Unicode normalisation: macOS packs them decomposed. The service finds such a
+  // file, so it is asked for by the name that the template wrote.
+  let composed = null;
+  function exists(name) {
+    if (name in files) return true;
+    if (composed === null) {
+      composed = create(null);
+      for (const file in files) composed[normalize(file)] = true;
+    }
+    return normalize(name) in composed;
+  }
+
   const fs = {
-    existsSync: (name) => name in files,
+    existsSync: exists,
     readFileSync(name) {
-      if (!(name in files)) throw new Error(`the template has no file '${name.slice(1)}' to include`);
+      if (!exists(name)) throw new Error(`the template has no file '${name.slice(1)}' to include`);
       included[name] = true;
       const file = given[name];
       if (file !== undefined) {
@@ -506,7 +519,7 @@
       for (const [, ...paths] of file.text.matchAll(INCLUDES)) {
         const path = paths.find((literal) => literal !== undefined);
         const full = resolved(path, name);
-        if (full in files && !(full in given)) found[full] = true;
+        if (exists(full) && !(full in given)) found[full] = true;
       }
     }
     return stringify(found);
@@ -639,7 +652,7 @@
 
   function resolve(path, from) {
     const full = resolved(path, from);
-    return stringify({ path: full, exists: full in files, isGiven: full in given });
+    return stringify({ path: full, exists: exists(full), isGiven: full in given });
   }
 
   const lineOf = (lines, at) => templateLine(lines, at)?.line ?? 1;

@@ -53,6 +53,13 @@
   // ----- Addresses -----
 
   const known = new Set(files);
+  let composed = null;
+  // The name of a file, which may differ from `path` in Unicode normalisation: macOS packs names decomposed.
+  function stored(path) {
+    if (known.has(path) || /^[\0-\x7f]*$/.test(path)) return known.has(path) ? path : undefined;
+    composed ??= new Map(files.map(file => [file.normalize(), file]));
+    return composed.get(path.normalize());
+  }
   // Elements outside of `selector` (src/browser/output/clip.rs).
   const aside = Object.hasOwn(globalThis, 'platenAside') ? globalThis.platenAside : new WeakSet();
   const uses = new Map();
@@ -71,7 +78,8 @@
     let path = url.pathname;
     try { path = decodeURIComponent(path); } catch { /* It is written as it is. */ }
     path = path.replace(/^\/+/, '');
-    if (known.has(path)) return { path, hash: url.hash };
+    path = stored(path);
+    if (path !== undefined) return { path, hash: url.hash };
     warn(short(`asset not found: ${url.pathname}${url.search}`));
     return null;
   }

@@ -13,6 +13,7 @@ pub mod kinds;
 pub mod lane;
 pub mod members;
 pub mod no_data;
+pub mod numbers;
 pub mod office_format;
 pub mod reach;
 pub mod scripts;

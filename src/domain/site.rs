@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock, Weak};
 
 use bytes::Bytes;
+use icu_normalizer::ComposingNormalizerBorrowed;
 use memchr::memmem;
 use sha2::{Digest, Sha256};
 
@@ -15,12 +16,16 @@ use super::source_map::EncodedSourceMap;
 /// Files by their path (`index.html`, `assets/logo.png`: relative, `/` between segments, no `.` or `..`).
 pub type Files = BTreeMap<String, Bytes>;
 
+const COMPOSE: ComposingNormalizerBorrowed<'static> = ComposingNormalizerBorrowed::new_nfc();
+
 /// The files of one template. Cloning shares them, so a job may have its own page over the files that
 /// a thousand others share.
 #[derive(Clone, Debug, Default)]
 pub struct Site {
     entry: Arc<str>,
     files: Arc<Files>,
+    /// Paths that are not in Unicode's composed form, by that form where no file has it; collected once.
+    decomposed: Arc<OnceLock<BTreeMap<String, String>>>,
     /// The page that the assembler made, in place of the entry.
     page: Option<Bytes>,
     /// Which lines of the files the page's lines come from, where that was recorded.
@@ -71,6 +76,7 @@ impl Site {
         Self {
             entry: entry.into(),
             files: Arc::new(files),
+            decomposed: Arc::default(),
             page: None,
             source_map: None,
             scripts: None,
@@ -112,9 +118,15 @@ impl Site {
         // Files that declare no encoding are in that of the original entry: detect it before the entry changes.
         let _ = self.legacy_encoding();
         let encoding = Arc::clone(&self.encoding);
-        let files = self.files.clone();
-        let hash = Arc::default();
-        Self { entry: entry.into(), files, page: Some(text), source_map: None, scripts: None, encoding, hash }
+        Self {
+            entry: entry.into(),
+            page: Some(text),
+            source_map: None,
+            scripts: None,
+            encoding,
+            hash: Arc::default(),
+            ..self.clone()
+        }
     }
 
     /// The hash of the template's content, whatever page was made of it. The first call for these files reads all of them.
@@ -199,7 +211,32 @@ impl Site {
 
     /// The file at `path`.
     pub fn get(&self, path: &str) -> Option<&Bytes> {
-        if path == &*self.entry { self.page() } else { self.files.get(path) }
+        self.find(path).map(|(_, content)| content)
+    }
+
+    /// The file at `path`, with its path as the template has it. The two may differ in Unicode normalisation: macOS packs
+    /// names decomposed (NFD), and authors type them composed (NFC). A file of exactly this name comes first.
+    pub fn find(&self, path: &str) -> Option<(&str, &Bytes)> {
+        let other_form = || {
+            let composed = COMPOSE.normalize(path);
+            self.exact(self.decomposed().get(&*composed).map_or(&*composed, String::as_str))
+        };
+        self.exact(path).or_else(|| if path.is_ascii() { None } else { other_form() })
+    }
+
+    fn exact(&self, path: &str) -> Option<(&str, &Bytes)> {
+        if path == &*self.entry {
+            return Some((&self.entry, self.page()?));
+        }
+        self.files.get_key_value(path).map(|(path, content)| (path.as_str(), content))
+    }
+
+    fn decomposed(&self) -> &BTreeMap<String, String> {
+        self.decomposed.get_or_init(|| {
+            let others = self.paths().filter(|path| !COMPOSE.is_normalized(path));
+            let pairs = others.map(|path| (COMPOSE.normalize(path).into_owned(), path.to_owned()));
+            pairs.filter(|(composed, _)| !self.files.contains_key(composed)).collect()
+        })
     }
 
     /// Its style sheets, by the ending of their names.
@@ -212,11 +249,11 @@ impl Site {
     /// The file at `path` as text; without a declaration it is in the entry's encoding. `None` if there is none, or it is
     /// binary.
     pub fn text(&self, path: &str) -> Option<SiteText> {
+        let (path, file) = self.find(path)?;
         let is_entry = path == &*self.entry;
-        if let Some(page) = self.page.as_ref().filter(|_| is_entry) {
-            return Some(SiteText { content: page.clone(), warning: None });
+        if is_entry && self.page.is_some() {
+            return Some(SiteText { content: file.clone(), warning: None });
         }
-        let file = self.files.get(path)?;
         let around = Some(self).filter(|_| !is_entry).and_then(Self::legacy_encoding);
         let decoded = encoding::decode(file, Syntax::of(path), around)?;
         Some(SiteText { content: encoding::shared(file, decoded.text), warning: decoded.warning })
@@ -235,7 +272,7 @@ impl Site {
 
     /// The file at `path` as its author wrote it, even if a page was made of it.
     pub fn original(&self, path: &str) -> Option<&Bytes> {
-        self.files.get(path)
+        self.files.get(self.find(path)?.0)
     }
 
     /// The identity of its files.
@@ -246,6 +283,12 @@ impl Site {
     /// The paths of all files, the entry included.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
+    }
+
+    /// The paths of all files, and the composed form of those that are not: for a folder in which a program looks for files
+    /// by itself.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.paths().chain(self.decomposed().keys().map(String::as_str))
     }
 
     /// Whether there are files besides the entry.
@@ -277,6 +320,47 @@ mod tests {
         let header = site.with_entry("headerTemplate", Bytes::from_static(b"b"));
         assert_eq!((header.entry(), header.page().unwrap().as_ref()), ("a/headerTemplate", &b"b"[..]));
         assert_eq!(header.get("a/index.html").unwrap().as_ref(), b"entry");
+    }
+
+    #[test]
+    fn a_name_in_another_normalisation_means_the_same_file_unless_one_has_exactly_it() {
+        // é and ö, each in both forms; in `e\u{323}\u{301}` even the order of the marks may differ.
+        let paths = [
+            "e\u{301}.html",
+            "o\u{308}/e\u{301}.png",
+            "\u{f6}.css",
+            "both/\u{e9}",
+            "both/e\u{301}",
+            "e\u{301}\u{323}.txt",
+            "plain.txt",
+        ];
+        let files = paths.map(|path| (path.to_owned(), Bytes::from_static(path.as_bytes())));
+        let site = Site::new(paths[0], Files::from(files));
+        for (asked, found) in [
+            ("\u{e9}.html", Some("e\u{301}.html")),
+            ("\u{f6}/\u{e9}.png", Some("o\u{308}/e\u{301}.png")),
+            ("o\u{308}/\u{e9}.png", Some("o\u{308}/e\u{301}.png")),
+            ("o\u{308}.css", Some("\u{f6}.css")),
+            ("both/\u{e9}", Some("both/\u{e9}")),
+            ("both/e\u{301}", Some("both/e\u{301}")),
+            ("e\u{323}\u{301}.txt", Some("e\u{301}\u{323}.txt")),
+            ("\u{1eb9}\u{301}.txt", Some("e\u{301}\u{323}.txt")),
+            ("\u{c9}.html", None),
+            ("e.html", None),
+            ("Plain.txt", None),
+        ] {
+            assert_eq!(site.find(asked).map(|(path, _)| path), found, "{asked}");
+            let content = found.map(str::as_bytes);
+            assert_eq!(site.get(asked).map(AsRef::as_ref), content, "{asked}");
+            assert_eq!(site.original(asked).map(AsRef::as_ref), content, "{asked}");
+            assert_eq!(site.text(asked).as_ref().map(|text| &text.content[..]), content, "{asked}");
+        }
+        let added: Vec<_> = site.names().filter(|name| !paths.contains(name)).collect();
+        assert_eq!(added, ["\u{e9}.html", "\u{f6}/\u{e9}.png", "\u{1eb9}\u{301}.txt"]);
+        let page = site.with_page(Bytes::from_static(b"page"));
+        assert_eq!(page.get("\u{e9}.html").unwrap().as_ref(), b"page", "the page has its entry's names");
+        assert_eq!(page.text("\u{e9}.html").unwrap().content, "page");
+        assert_eq!(page.original("\u{e9}.html").unwrap().as_ref(), "e\u{301}.html".as_bytes());
     }
 
     #[test]

@@ -5,10 +5,11 @@ use bytes::Bytes;
 use super::{PipelineContext, RunInput, STORE_UNAVAILABLE};
 use crate::config::as_count;
 use crate::domain::encoding;
-use crate::domain::error::{ErrorCode, JobError};
+use crate::domain::error::{ErrorCode, JobError, Warnings};
 use crate::domain::json;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::no_data;
+use crate::domain::numbers;
 use crate::domain::office_format::OfficeFormat;
 use crate::domain::reach::Reach;
 use crate::problem::Code;
@@ -21,6 +22,7 @@ use crate::thread;
 pub(super) async fn fetch(
     context: &PipelineContext,
     input: &RunInput,
+    warnings: &mut Warnings,
 ) -> Result<(LoadedTemplate, Bytes), JobError> {
     let key = StorageKey::JobData(input.account, input.job);
     let data = read(context, input.inline.data.clone(), key);
@@ -31,7 +33,8 @@ pub(super) async fn fetch(
     // Some editors write a byte order mark, which a reader of JSON may ignore (RFC 8259, 8.1).
     let data = no_data::or_empty_object(data.map(encoding::without_bom));
     let is_uploaded = !input.given.data && input.inline.data.is_none();
-    check(context.limits.json_depth_limit, data.clone(), is_uploaded).await?;
+    let depth_limit = context.limits.json_depth_limit;
+    warnings.push_all(check(depth_limit, input.kind, data.clone(), is_uploaded).await?);
     if !input.kind.fits(template.kind) {
         return Err(misfit(input.kind, &template));
     }
@@ -147,15 +150,23 @@ async fn read(
     }
 }
 
-async fn check(depth_limit: u64, data: Bytes, is_uploaded: bool) -> Result<(), JobError> {
-    let limit = as_count(depth_limit);
-    let bytes = data.len();
-    let checked = move || {
-        json::check(&data, limit).map_err(|error| {
+/// Checks that the data is JSON; answers a warning for each number that loses digits.
+async fn check(
+    depth_limit: u64,
+    kind: TemplateKind,
+    data: Bytes,
+    is_uploaded: bool,
+) -> Result<Vec<String>, JobError> {
+    let (limit, bytes) = (as_count(depth_limit), data.len());
+    let check = move || match json::check(&data, limit) {
+        // Office files print integers as they are written, however long (`exact.js`).
+        Ok(()) => Ok(numbers::warnings(&data, kind.is_office())),
+        Err(error) => {
             let cut = error.cut_by_length(&data).filter(|_| is_uploaded);
             let cut = cut.map(|cut| format!(". The upload {cut}")).unwrap_or_default();
-            JobError::new(ErrorCode::DataInvalid, format!("the data is not complete JSON: {error}{cut}"))
-        })
+            let sentence = format!("the data is not complete JSON: {error}{cut}");
+            Err(JobError::new(ErrorCode::DataInvalid, sentence))
+        }
     };
-    thread::by_size(bytes, checked).await?
+    thread::by_size(bytes, check).await?
 }

@@ -253,7 +253,7 @@ async fn steps(
     progress: &Progress<'_>,
     warnings: &mut Warnings,
 ) -> Result<StoredDocument, JobError> {
-    let (template, data) = progress.stage(Stage::FETCH, fetch::fetch(context, input)).await?;
+    let (template, data) = progress.stage(Stage::FETCH, fetch::fetch(context, input, warnings)).await?;
     let content_id = template.version;
     let made = make::make(context, (input, plan), (template, data), (progress, warnings)).await?;
     let stored = progress.stage(Stage::PUBLISH, publish::publish(context, input, made)).await?;

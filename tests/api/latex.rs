@@ -182,13 +182,14 @@ async fn an_archive_brings_a_class_a_picture_and_what_is_included() {
     let class =
         "\\ProvidesClass{house}\\LoadClass{article}\\RequirePackage{graphicx}\\newcommand\\house{The House}";
     let main = "\\documentclass{house}\n\\begin{document}\\house: <%- include('parts/greeting.tex', {name: 'B&B'}) %>\n\
-                \\includegraphics[width=1cm]{pictures/dot}\\input{parts/plain}\\end{document}";
+                \\includegraphics[width=1cm]{pictures/d\u{f6}t}\\input{parts/plain}\\end{document}";
     let files: [(&str, &[u8]); 5] = [
         ("main.tex", main.as_bytes()),
         ("house.cls", class.as_bytes()),
         ("parts/greeting.tex", b"Hello <%= name %> of \\VAR{city}"),
         ("parts/plain.tex", b"and <% plain \n text"),
-        ("pictures/dot.png", &STANDARD.decode(PNG).unwrap()),
+        // As macOS packs it.
+        ("pictures/do\u{308}t.png", &STANDARD.decode(PNG).unwrap()),
     ];
     let (view, pdf) = app.typeset("pdf", packed(&files), (json!({"city": "Köln"}), json!({}))).await;
     assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");

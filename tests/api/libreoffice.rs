@@ -37,7 +37,7 @@ impl TestApp {
 }
 
 /// A Word file with this body.
-fn word(body: &str) -> Vec<u8> {
+pub fn word(body: &str) -> Vec<u8> {
     word_about(body, None)
 }
 

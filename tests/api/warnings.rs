@@ -3,6 +3,47 @@
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::latex::document;
+use crate::libreoffice::word;
+
+#[tokio::test]
+async fn a_number_that_loses_digits_is_warned_of_with_its_path_whatever_the_type() {
+    let app = TestApp::start().await;
+    let data = r#"{"id":12345678901234567890,"rows":[{"p":0.1},{"p":0.1234567890123456789}],"huge":1e400,
+        "text":"12345678901234567890","fine":100000000000000000000}"#;
+    let told = |path: &str, number: &str, read: &str| {
+        format!("number loses digits: {path} is {number} and is read as {read}; send it as a string")
+    };
+    let id = told("id", "12345678901234567890", "12345678901234567000");
+    let part = told("rows[1].p", "0.1234567890123456789", "0.12345678901234568");
+    let huge = told("huge", "1e400", "Infinity");
+    let latex = document("", "<%= id %>");
+    let word = word("<w:p><w:r><w:t>{id}</w:t></w:r></w:p>");
+    let templates: [(&str, &[u8]); 5] = [
+        ("html", b"<p>no data"),
+        ("ejs", b"<%= id %>"),
+        ("html", b"<p id=p><script>p.textContent = window.__PLATEN_DATA__.id</script>"),
+        ("latex", latex.as_bytes()),
+        ("docx", &word),
+    ];
+    for (kind, template) in templates {
+        let job = app.init(json!({"type": kind, "target": "pdf"})).await;
+        assert_eq!(app.put(&job.data_url.unwrap(), data).await, 200);
+        assert_eq!(app.put(&job.template_url.unwrap(), template.to_vec()).await, 200);
+        let view = app.finish(&job.id).await;
+        assert_eq!(view["success"], true, "{view}");
+        // Office files print integers as they are written.
+        let is_kept = kind == "docx";
+        let wanted = if is_kept { json!([huge, part]) } else { json!([id, part, huge]) };
+        assert_eq!(view["warnings"], wanted, "{kind}");
+        if template == b"<p>no data" {
+            continue;
+        }
+        let (_, pdf) = app.fetch(&view["output"]["data"]["url"]).await;
+        let digits = if is_kept { "12345678901234567890" } else { "12345678901234567000" };
+        assert_eq!(app.text_of(&pdf).split_whitespace().next(), Some(digits), "{kind}");
+    }
+}
 
 #[tokio::test]
 async fn a_job_reports_every_warning() {

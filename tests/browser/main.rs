@@ -10,6 +10,7 @@ mod byte_order_mark;
 #[path = "../support/canary.rs"]
 mod canary;
 mod console;
+mod cut_pictures;
 mod failed_requests;
 mod floods;
 mod font_families;

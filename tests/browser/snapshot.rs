@@ -112,6 +112,29 @@ async fn a_page_made_by_a_module_becomes_one_file_that_looks_the_same() {
 }
 
 #[actix::test]
+async fn a_name_may_differ_from_its_files_in_unicode_normalisation() {
+    let pool = TestPool::start(|_| {});
+    let page = "<!doctype html><meta charset=utf-8><link rel=stylesheet href=\u{f6}.css><img src=\u{e9}.png><img src=u\u{308}.png><p>x</p>";
+    let files: [(&str, &[u8]); 4] = [
+        ("e\u{301}.png", &green_png()),
+        ("\u{fc}.png", &green_png()),
+        ("o\u{308}.css", "p{background:url(\u{e4}/\u{e9}.png)}".as_bytes()),
+        ("a\u{308}/\u{e9}.png", &green_png()),
+    ];
+    for page in [page.to_owned(), format!("{page}<script></script>")] {
+        let task = with_bytes(&page, &files);
+        let (html, warnings) = same(&pool, &task).await;
+        assert_eq!((html.matches("data:image/png").count(), warnings), (3, Vec::<String>::new()), "{html}");
+        assert!(picture(&pool, &task).await.count(GREEN) > 800);
+    }
+    let (html, warnings) =
+        document(&pool, &with_bytes("<img src=\u{e9}.png>", &[("e.png", &green_png())])).await;
+    assert!(html.contains("src=\"\u{e9}.png\""), "{html}");
+    assert_eq!(warnings, ["asset not found: /%C3%A9.png"]);
+    pool.finish().await;
+}
+
+#[actix::test]
 async fn style_sheets_are_saved_as_scripts_changed_them() {
     let pool = TestPool::start(|_| {});
     let page = "<link rel=stylesheet href=a.css><style id=made></style><style id=off>body{background:red}</style>\

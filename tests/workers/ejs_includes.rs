@@ -48,6 +48,25 @@ async fn names_that_are_written_out_take_no_further_run() {
 }
 
 #[tokio::test]
+async fn a_name_may_differ_from_its_files_in_unicode_normalisation() {
+    let files = [
+        (
+            "index.html",
+            "<%- include('\u{e9}') %><%- include('o\u{308}/a.html') %><%- include('\u{fc}' + '.txt') %>",
+        ),
+        ("e\u{301}.ejs", "e"),
+        ("\u{f6}/a.html", "o<%- include('../e\u{301}') %><%- include('/\u{e4}.txt') %>"),
+        ("u\u{308}.txt", "u"),
+        ("a\u{308}.txt", "decomposed"),
+        ("\u{e4}.txt", "composed"),
+    ];
+    let (page, _) = render(&files, "{}").await;
+    assert_eq!(page.unwrap(), "eoecomposedu");
+    let (page, _) = render(&[("index.html", "<%- include('\u{e9}') %>"), ("e.ejs", "")], "{}").await;
+    assert!(page.unwrap_err().message.contains("Could not find the include file"));
+}
+
+#[tokio::test]
 async fn a_chain_of_computed_names_takes_a_run_a_link() {
     let link = "<%- include(next[n], {next, n: n + 1}) %>";
     let files = [

@@ -1,5 +1,6 @@
 //! The formats of pictures: recognised by their first bytes, read for their measures.
 
+mod avif;
 mod bitmap;
 mod bytes;
 mod exif;
@@ -132,6 +133,15 @@ impl Format {
             Self::WebP => webp::measure(bytes),
         }
     }
+}
+
+/// Whether bytes seem to be a picture whose end is missing: of a [`Format`], or an AVIF. Some programs leave out an end that
+/// nothing needs, or write a length that is wrong; only decoding tells.
+pub fn is_cut_short(bytes: &[u8]) -> bool {
+    Format::recognise(bytes).map_or_else(
+        || avif::is_cut_short(bytes),
+        |format| format.measure(bytes).is_err_and(|flaw| flaw == Flaw::CutShort),
+    )
 }
 
 /// What a picture's headers say.

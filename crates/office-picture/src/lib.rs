@@ -34,7 +34,7 @@ mod turn;
 
 pub use drawing::Drawing;
 pub use extent::{EMU_PER_INCH, Extent};
-pub use format::Format;
+pub use format::{Format, is_cut_short};
 pub use limits::Limits;
 pub use picture::Picture;
 pub use size::{Crop, Fit, LARGEST_SIDE, Placement, Texts, Wanted};

@@ -36,9 +36,7 @@ pub(super) async fn inspect(page: &mut OpenPage, task: &PageTask) -> Result<bool
     if let Some(report) = seen.fonts {
         fonts::warn(page, report)?;
     }
-    if let Some(pictures) = seen.pictures {
-        pictures::check(page, pictures).await?;
-    }
+    pictures::check(page, seen.pictures.unwrap_or_default()).await?;
     Ok(seen.woken > 0)
 }
 

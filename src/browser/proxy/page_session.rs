@@ -1,6 +1,6 @@
 //! One document's part of the proxy: what is served for it, how far it may go, and what it was refused.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -26,6 +26,8 @@ use crate::outbound::{Outbound, PageRequestLimits};
 
 /// Most hosts kept of which an address was refused.
 const REFUSED_LIMIT: usize = 1_000;
+/// Most pictures kept that seem to be cut off.
+const CUT_LIMIT: usize = 50;
 /// Longest address that a warning names, in characters.
 const NAMED_CHARS: usize = 200;
 
@@ -87,6 +89,8 @@ struct Requests {
     warnings: Warnings,
     /// Hosts, with their ports, of which an address was refused.
     refused: HashSet<String>,
+    /// Addresses of pictures that were served and seem to be cut off.
+    cut_pictures: BTreeSet<String>,
     last_activity: Option<Instant>,
 }
 
@@ -217,6 +221,11 @@ impl PageSession {
         self.requests.lock().refused.contains(host)
     }
 
+    /// Takes the addresses of pictures that were served and seem to be cut off.
+    pub(in crate::browser) fn take_cut_pictures(&self) -> BTreeSet<String> {
+        std::mem::take(&mut self.requests.lock().cut_pictures)
+    }
+
     /// Whether the script of a service worker was asked for. Chromium marks that request by a header that no script can remove,
     /// and starts no service worker without it. So there is none where this is false.
     pub(in crate::browser) fn has_service_worker(&self) -> bool {
@@ -251,6 +260,14 @@ impl PageSession {
         }
         match static_files::answer(&self.site, request.uri(), request.method(), request.headers()) {
             StaticResponse::File(response) => response,
+            StaticResponse::CutPicture(response) => {
+                let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+                let mut requests = self.requests.lock();
+                if requests.cut_pictures.len() < CUT_LIMIT {
+                    requests.cut_pictures.insert(format!("http://{}{path}", self.host));
+                }
+                response
+            }
             StaticResponse::Missing(response) => {
                 let text = format!("asset not found: {}", shorten(request.uri()));
                 self.requests.lock().warnings.push_kind(WarningKind::Missing, &text);

@@ -21,9 +21,11 @@ const PATH: AsciiSet = NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').r
 /// The entry is always UTF-8: the assembler wrote it.
 const PAGE: &str = "text/html; charset=utf-8";
 
-/// An answer, and whether the file was there.
+/// An answer, and what is known of the file.
 pub(super) enum StaticResponse {
     File(Response<Full<Bytes>>),
+    /// A picture whose end seems to be missing. Chromium shows its beginning and says nothing.
+    CutPicture(Response<Full<Bytes>>),
     Missing(Response<Full<Bytes>>),
 }
 
@@ -35,7 +37,11 @@ pub(super) fn answer(site: &Site, address: &Uri, method: &Method, headers: &Head
     let decoded = percent_decode_str(address.path()).decode_utf8_lossy();
     let wanted = decoded.trim_start_matches('/');
     match find(site, wanted) {
-        Found::File(name, content) => StaticResponse::File(file(site, &name, content, method, headers)),
+        Found::File(name, content) => {
+            let response = file(site, name, content, method, headers);
+            let is_cut = office_picture::is_cut_short(content);
+            if is_cut { StaticResponse::CutPicture(response) } else { StaticResponse::File(response) }
+        }
         Found::Folder => StaticResponse::File(moved(wanted, address.query())),
         // An address that the page's router made up leads to the entry, on a reload or a move. Not for a script, which would
         // get html for data without a warning, and not for a frame, in which the entry would show itself again and again.
@@ -65,7 +71,7 @@ struct Outside;
 
 /// What a path leads to.
 enum Found<'a> {
-    File(String, &'a Bytes),
+    File(&'a str, &'a Bytes),
     /// A folder with a page of its own, asked for without its slash: relative addresses of that page would lead beside the
     /// folder.
     Folder,
@@ -131,12 +137,12 @@ fn moved(folder: &str, query: Option<&str>) -> Response<Full<Bytes>> {
 /// A file by its path; a folder's page; the entry for the folder it lies in.
 fn find<'a>(site: &'a Site, path: &str) -> Found<'a> {
     if let Some(folder) = path.strip_suffix('/').or_else(|| path.is_empty().then_some("")) {
-        let page = if folder == site.folder() { site.entry().to_owned() } else { index_of(folder) };
-        return site.get(&page).map_or(Found::Nothing, |content| Found::File(page.clone(), content));
+        let page = if folder == site.folder() { site.entry() } else { &index_of(folder) };
+        return site.find(page).map_or(Found::Nothing, |(name, content)| Found::File(name, content));
     }
     let has_page = || path == site.folder() || site.get(&index_of(path)).is_some();
-    match site.get(path) {
-        Some(content) => Found::File(path.to_owned(), content),
+    match site.find(path) {
+        Some((name, content)) => Found::File(name, content),
         None if has_page() => Found::Folder,
         None => Found::Nothing,
     }
@@ -197,6 +203,7 @@ mod tests {
             ("sub/index.html", "<meta charset=latin1>"),
             ("n.txt", "0123456789"),
             ("ä+b%.txt", "name"),
+            ("o\u{308}/index.html", "decomposed"),
         ];
         let files = files.map(|(name, text)| (name.to_owned(), Bytes::from_static(text.as_bytes())));
         Site::new("index.ejs", files.into())
@@ -214,8 +221,10 @@ mod tests {
     ) -> (u16, HeaderMap, String) {
         let named = |&(name, value): &(&'static str, &str)| (name.parse().unwrap(), value.parse().unwrap());
         let headers: HeaderMap = given.iter().map(named).collect();
-        let (StaticResponse::File(response) | StaticResponse::Missing(response)) =
-            answer(site, &path.parse().unwrap(), &method, &headers);
+        let answered = answer(site, &path.parse().unwrap(), &method, &headers);
+        let (StaticResponse::File(response)
+        | StaticResponse::CutPicture(response)
+        | StaticResponse::Missing(response)) = answered;
         let (head, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         (head.status.as_u16(), head.headers, String::from_utf8(body.to_vec()).unwrap())
@@ -230,10 +239,15 @@ mod tests {
             ("/%C3%A4+b%25.txt", 200, "text/plain; charset=utf-8", "name"),
             ("/\u{e4}+b%.txt", 200, "text/plain; charset=utf-8", "name"),
             ("/sub/", 200, "text/html", "<meta charset=latin1>"),
+            ("/a\u{308}+b%25.txt", 200, "text/plain; charset=utf-8", "name"),
+            ("/%C3%B6/index.html", 200, PAGE, "decomposed"),
+            ("/%C3%B6/", 200, PAGE, "decomposed"),
+            ("/%C3%B6", 308, "", ""),
+            ("/a+b%25.txt", 404, "text/plain; charset=utf-8", "not found"),
             ("/../n.txt", 404, "text/plain; charset=utf-8", "not found"),
         ] {
             let (got, headers, text) = ask(Method::GET, path, &[]).await;
-            let shown = headers[CONTENT_TYPE].to_str().unwrap();
+            let shown = headers.get(CONTENT_TYPE).map_or("", |it| it.to_str().unwrap());
             assert_eq!((got, shown, text.as_str()), (status, content_type, body), "{path}");
         }
     }

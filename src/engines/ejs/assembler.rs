@@ -157,6 +157,7 @@ impl Assembler {
             timezone: Cow::Borrowed(&self.script.timezone),
         });
         let files = |name: &str| {
+            let name = site.find(name)?.0;
             let (file, warning) = supplied_file(site, name)?;
             let mut requests = requests.lock();
             requests.push((name.to_owned(), warning));

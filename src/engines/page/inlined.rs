@@ -97,8 +97,10 @@ struct SiteFiles<'a> {
 impl Files for SiteFiles<'_> {
     fn address(&self, role: Role, path: &str) -> Option<Arc<str>> {
         let essence = browser::media_type(path);
-        let is_wanted = role_of(&essence) == Some(role) && path != self.site.entry();
-        let content = self.site.get(path).filter(|_| is_wanted)?;
+        let (path, content) = self.site.find(path).filter(|_| role_of(&essence) == Some(role))?;
+        if path == self.site.entry() {
+            return None;
+        }
         let key = (self.id.clone(), path.to_owned());
         if let Some(known) = self.inliner.addresses.get(&key) {
             return known;
@@ -150,12 +152,13 @@ mod tests {
     const DOT: &[u8] = include_bytes!("../../../tests/browser/dot.png");
 
     fn site(page: &str, sheet: &str) -> Site {
-        let files: [(&str, &[u8]); 9] = [
+        let files: [(&str, &[u8]); 10] = [
             ("f/index.html", page.as_bytes()),
             ("f/a.css", sheet.as_bytes()),
             ("f/latin.css", b"@charset \"latin1\"; p{content:'\xe4'}"),
             ("f/loop.css", b"@import 'loop.css';"),
             ("f/dot.png", DOT),
+            ("f/e\u{301}.png", DOT),
             ("f/damaged.png", &DOT[..DOT.len() - 1]),
             ("f/dot.jpg", DOT),
             ("f/dot.txt", DOT),
@@ -181,6 +184,7 @@ mod tests {
         for page in [
             "<link rel=stylesheet href=a.css><p>x",
             "\u{feff}<!doctype html><img src=dot.png><img src=/f/dot.png?v=1>",
+            "<img src=\u{e9}.png><img src=e\u{301}.png><img src=e%CC%81.png>",
             "<style>p::after{content:'\\201C'}</style><p>no file, but an escape",
         ] {
             assert_eq!(delivery(page, sheet), Some(Delivery::PutInPlace), "{page}");

@@ -91,7 +91,7 @@ pub(super) fn texts(site: &Site) -> Vec<(String, String)> {
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
     let document = site.page().map(|page| (SOURCE.to_owned(), text(page)));
     let is_source = |path: &str| path.rsplit_once('.').is_some_and(|(_, extension)| extension == "tex");
-    let others = site.paths().filter(|path| *path != site.entry() && is_source(path) && !is_own(path));
+    let others = site.names().filter(|path| *path != site.entry() && is_source(path) && !is_own(path));
     let others = others.filter_map(|path| Some((path.to_owned(), text(&site.text(path)?.content))));
     document.into_iter().chain(others).collect()
 }
@@ -132,7 +132,7 @@ impl Conversion<'_> {
     pub fn inputs(&self, prepared: Vec<(String, String)>) -> Vec<Input> {
         let entry = self.site.entry();
         let is_read = |path: &str| self.texts.iter().any(|(name, _)| name == path);
-        let others = self.site.paths().filter(|path| *path != entry && !is_own(path) && !is_read(path));
+        let others = self.site.names().filter(|path| *path != entry && !is_own(path) && !is_read(path));
         let brought = others.filter_map(|path| Some(Input::bytes(path, self.site.get(path)?.clone())));
         let texts = prepared.into_iter().map(|(name, text)| Input::bytes(name, text.into()));
         let ours = FILES.iter().map(|(name, content)| {

@@ -97,7 +97,7 @@ impl Pictures {
 async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<String>, EngineError> {
     let stem =
         |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".pdf")).map(str::to_owned);
-    let files = site.paths().filter_map(|path| Some((path.to_owned(), stem(path)?)));
+    let files = site.names().filter_map(|path| Some((path.to_owned(), stem(path)?)));
     let files: Vec<_> = files.take(FILES_LIMIT).collect();
     let sources = Arc::clone(sources);
     let is_named = move |stem: &str| sources.iter().any(|(_, text)| text.contains(stem));

@@ -108,7 +108,7 @@ impl<'a> Folder<'a> {
             let is_stale = |extension| PRODUCTS.contains(&extension) || (extension == "bbl" && has_databases);
             extension.is_some_and(is_stale)
         };
-        let others = self.site.paths().filter(|path| *path != entry && !is_cache(path) && !is_product(path));
+        let others = self.site.names().filter(|path| *path != entry && !is_cache(path) && !is_product(path));
         let mut files: Vec<_> =
             others.filter_map(|path| Some((path.to_owned(), self.site.get(path)?.clone()))).collect();
         files.push((self.source_name(), self.site.page().cloned().unwrap_or_default()));
@@ -202,6 +202,16 @@ mod tests {
         ] {
             assert_eq!(is_inside(path), is, "{path}");
         }
+    }
+
+    #[test]
+    fn a_decomposed_name_is_there_composed_too() {
+        let site = site("main.tex", &["e\u{301}.png", "\u{f6}.png", "a\u{308}.png", "\u{e4}.png"]);
+        let names: Vec<_> = Folder::of(&site).files().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(
+            names,
+            ["a\u{308}.png", "e\u{301}.png", "\u{e4}.png", "\u{f6}.png", "\u{e9}.png", "main.tex"]
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Which pictures are taken, what is known of them, and what is refused how.
 
-use office_picture::{Format, Limits, Picture, Turn};
+use office_picture::{Format, Limits, Picture, Turn, is_cut_short};
 
 use crate::files;
 
@@ -26,6 +26,23 @@ fn every_format() -> Vec<Example> {
         (Format::Wmf, files::wmf(), (192, 96), "wmf", "image/x-wmf"),
         (Format::WebP, files::webp(3, 2), (3, 2), "png", "image/png"),
     ]
+}
+
+#[test]
+fn what_browsers_show_is_told_from_its_beginning() {
+    let boxes: [&[u8]; 3] = [b"\0\0\0\x0cftypavif", b"\0\0\0\x09metax", b"\0\0\0\x0bmdatxyz"];
+    let shown = [Format::Png, Format::Jpeg, Format::Gif, Format::Bmp, Format::WebP];
+    let pictures = every_format().into_iter().filter(|(format, ..)| shown.contains(format));
+    let pictures = pictures.map(|(format, bytes, ..)| (format.name(), bytes));
+    for (name, bytes) in pictures.chain([("AVIF", boxes.concat())]) {
+        assert!(!is_cut_short(&bytes), "{name}");
+        assert!(is_cut_short(&bytes[..bytes.len() - 2]), "{name}");
+        assert!(is_cut_short(&bytes[..bytes.len() / 2 + 4]), "{name}");
+    }
+    let to_the_end = [boxes[0], b"\0\0\0\0mdatxyz"].concat();
+    for other in [&b""[..], b"text", b"{}", b"<svg", b"\0\0\0\x20ftypisom\0", b"II", &to_the_end] {
+        assert!(!is_cut_short(other), "{other:?}");
+    }
 }
 
 #[test]
