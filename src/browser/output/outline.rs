@@ -5,6 +5,7 @@
 //! heading that has the same letters. One that is of no heading keeps what Chromium wrote.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use pdf_metadata::{Bookmark, Update};
 
@@ -18,6 +19,24 @@ const HEADINGS: &str = include_str!("../../../assets/headings.js");
 const COUNT_LIMIT: usize = 5_000;
 /// Longest heading that is asked for, in UTF-16 units.
 const CHARS_LIMIT: usize = 1_000;
+/// Hyphens, and characters that separate or join others without being seen.
+const UNSEEN: [RangeInclusive<char>; 7] = [
+    '-'..='-',
+    '\u{ad}'..='\u{ad}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2010}'..='\u{2010}',
+    '\u{2060}'..='\u{2060}',
+    '\u{2066}'..='\u{2069}',
+    '\u{feff}'..='\u{feff}',
+];
+/// Hebrew, Arabic and their like.
+const FROM_RIGHT: [RangeInclusive<char>; 5] = [
+    '\u{590}'..='\u{8ff}',
+    '\u{fb1d}'..='\u{fdff}',
+    '\u{fe70}'..='\u{fefe}',
+    '\u{10800}'..='\u{10fff}',
+    '\u{1e800}'..='\u{1efff}',
+];
 /// Characters that are drawn the other way round in text from the right, each with its counterpart.
 const MIRRORED: [(char, char); 6] = [(')', '('), (']', '['), ('}', '{'), ('>', '<'), ('»', '«'), ('›', '‹')];
 
@@ -75,12 +94,9 @@ fn without_breaks(text: &str) -> String {
 /// separates letters, and without hyphens, which it adds. Where one is written from the right, in no order; but the digits of a
 /// number keep theirs, or chapter 12 would be chapter 21.
 fn letters(text: &str) -> String {
-    let is_left_out = |letter: char| {
-        letter.is_whitespace()
-            || matches!(letter, '-' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2010}' | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-    };
-    let left: String = text.chars().filter(|letter| !is_left_out(*letter)).collect();
-    if !left.contains(is_from_right) {
+    let left: String =
+        text.chars().filter(|letter| !letter.is_whitespace() && !is_in(&UNSEEN, *letter)).collect();
+    if !left.contains(|letter| is_in(&FROM_RIGHT, letter)) {
         return left;
     }
     let mut parts: Vec<String> = Vec::new();
@@ -99,9 +115,8 @@ fn letters(text: &str) -> String {
     parts.join("\u{200f}")
 }
 
-/// Hebrew, Arabic and their like.
-fn is_from_right(letter: char) -> bool {
-    matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+fn is_in(ranges: &[RangeInclusive<char>], letter: char) -> bool {
+    ranges.iter().any(|range| range.contains(&letter))
 }
 
 #[cfg(test)]
