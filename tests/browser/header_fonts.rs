@@ -159,7 +159,7 @@ async fn what_a_header_cannot_load_is_a_warning_and_its_text_is_shown() {
                 "<svg width=9 height=9><rect width=9 height=9 fill='url({far}#b)'/></svg>{}",
                 face("local('DejaVu Serif')")
             ),
-            vec![not_loaded(&format!("{far}#b"))],
+            vec![not_loaded(far)],
             "DejaVuSerif",
         ),
     ] {
