@@ -1,5 +1,5 @@
 //! The scripts that run before those of a page, filled in from the configuration: they watch whether it is idle, count what
-//! it makes in Chromium's own process, and keep its cookies to its own host.
+//! it makes in Chromium's own process, report canvases without WebGL, and keep its cookies to its own host.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use super::idle::BINDING;
 use crate::config::{BrowserConfig, as_count};
 
 const BOUNDS: &str = include_str!("../../../assets/bounds.js");
+const CANVASES: &str = include_str!("../../../assets/canvas.js");
 const HOST_COOKIES: &str = include_str!("../../../assets/host_cookies.js");
 const PAGE_WATCH: &str = include_str!("../../../assets/idle_page.js");
 const WORKER_WATCH: &str = include_str!("../../../assets/idle_worker.js");
@@ -42,7 +43,7 @@ impl IdleScripts {
         });
         let watch =
             |script: &str| format!("{script}({binding},{limits},{PENDING_LIST},{HOOKS},{UNSEEN_HOOKS})");
-        let bounded = |script: &str| format!("{bounds};{}", watch(script));
+        let bounded = |script: &str| format!("{bounds};{CANVASES}({binding});{}", watch(script));
         let workers_limit = as_count(config.watched_workers_limit);
         let page = format!("{HOST_COOKIES};{}", bounded(PAGE_WATCH)).into();
         Self { page, worker: bounded(WORKER_WATCH).into(), workers_limit }
