@@ -29,15 +29,15 @@ impl Handler<LeaseTab> for BrowserPool {
     type Result = ResponseActFuture<Self, Result<Lease, LeaseError>>;
 
     fn handle(&mut self, message: LeaseTab, ctx: &mut Self::Context) -> Self::Result {
-        let message = LeaseTab { graphics: self.graphics_for(message), ..message };
         tracing::debug!(account.id = %message.account, lane = ?message.lane, "a tab is asked for");
         let (answer, granted) = oneshot::channel();
         if !self.stopping {
-            // A tab that has come back by now may be the right one.
+            // A tab that has come back by now may be the right one, and its page may have asked for WebGL.
             while let Ok(returned) = self.returned.try_recv() {
                 self.release(returned, ctx);
             }
-            self.waiters.push_back(Waiter { request: message, answer, waits_for_launch: false });
+            let request = LeaseTab { graphics: self.graphics_for(message), ..message };
+            self.waiters.push_back(Waiter { request, answer, waits_for_launch: false });
             self.serve_waiters(ctx);
         }
         let limit_ms = self.config.lease_timeout_ms;

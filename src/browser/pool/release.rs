@@ -251,7 +251,8 @@ impl BrowserPool {
                 // A refusal means that the context is gone already.
                 Ok(()) | Err(_) => pool.free_servers.push(server),
             }
-            pool.clear_draining(ctx);
+            // A browser of one account may have waited for the end of its page.
+            pool.serve_waiters(ctx);
         }));
     }
 
