@@ -21,7 +21,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use base64::Engine;
-use platen::browser::Process;
+use platen::browser::{Graphics, Process};
 use platen::config::Config;
 use platen::workers::Starter;
 use serde_json::{Value, json};
@@ -58,7 +58,8 @@ impl Floor {
     pub fn start() -> io::Result<Self> {
         let runtime = tokio::runtime::Runtime::new()?;
         let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
-        let launched = runtime.block_on(Process::start(&starter, &Config::default().browser));
+        let launched =
+            runtime.block_on(Process::start(&starter, &Config::default().browser, Graphics::Without));
         let (browser, ends) = launched.map_err(io::Error::other)?;
         let pipe = Arc::new(Pipe::open(File::from(ends.reader), File::from(ends.writer)));
         Ok(Self { _starter: starter, runtime, browser: Some(browser), pipe, origin: Origin::start()? })

@@ -26,6 +26,7 @@ mod proxy;
 mod tab;
 
 pub use chromium::capacity::static_pages;
+pub use chromium::flags::Graphics;
 pub use chromium::font_families::{
     LISTER, installed as installed_families, is_named, missing as missing_families,
 };
@@ -38,4 +39,5 @@ pub use page::task::{Delivery, PageOutput, PageStep, PageTask};
 pub use pool::actor::BrowserPool;
 pub use pool::messages::{GetPoolStatus, PoolStatus, ShutDown};
 pub use proxy::mime::essence as media_type;
+pub use tab::canvas::PageGraphics;
 pub use tab::lease::{Lease, LeaseError, LeaseTab};

@@ -21,6 +21,11 @@ pub struct BrowserConfig {
     /// How long an account stays in quarantine after a Chromium died with pages of it, or a page of it exceeded a
     /// limit there.
     pub quarantine_s: u64,
+    /// Chromium processes, started when needed, for pages that draw with WebGL: one page at a time in each, and no two
+    /// accounts in one; 0: no WebGL.
+    pub graphics_processes: u64,
+    /// How long a Chromium for WebGL waits for a further page of its account.
+    pub graphics_idle_s: u64,
     /// Pages rendered at once, over all processes; 0: by cores and memory.
     pub tabs: u64,
     /// Pages without script rendered at once; 0: one a core and two more.
@@ -151,6 +156,8 @@ impl BrowserConfig {
         errors.within("browser.static_processes", self.static_processes, 0, 64);
         errors.within("browser.quarantine_processes", self.quarantine_processes, 1, 64);
         errors.within("browser.quarantine_s", self.quarantine_s, 1, 86_400);
+        errors.within("browser.graphics_processes", self.graphics_processes, 0, 64);
+        errors.within("browser.graphics_idle_s", self.graphics_idle_s, 1, 86_400);
         errors.within("browser.tabs", self.tabs, 0, 256);
         for key in self.trusted_keys.iter().filter(|key| !is_key(key)) {
             let detail = format!("'{key}' is no SHA-256 of a public key in base64 (44 characters)");

@@ -6,7 +6,7 @@ use crate::domain::lane::Lane;
 /// Browsers and their tabs.
 #[derive(Clone, Debug)]
 pub struct BrowserMetrics {
-    /// By `state`: `up`, `quarantine` (for one account at a time), `successor` (started, its tabs are being made),
+    /// By `state`: `up`, `quarantine` (for one account at a time), `graphics` (draws WebGL), `successor` (started, its tabs are being made),
     /// `leaving` (being replaced, finishes its last pages).
     pub browsers: Gauges<1>,
     /// By `outcome`: `answered`, `failed`; a start that crashed and was tried again counts once.
@@ -47,7 +47,7 @@ impl BrowserMetrics {
         let browsers = levels(
             "platen_browsers",
             "state",
-            "Chromiums: up, quarantine, successor (being warmed), leaving (its last pages end)",
+            "Chromiums: up, quarantine, graphics (draws WebGL), successor (being warmed), leaving (its last pages end)",
         );
         let leased = levels("platen_browser_leased_tabs", "lane", "Tabs in use, by lane");
         let tabs = levels("platen_browser_tabs", "state", "Tabs that nobody uses now: making, spare, kept");
@@ -73,7 +73,7 @@ impl BrowserMetrics {
         let given = register.labelled("platen_browser_leases", ["lane", "tab"], LEASES, Counter::default);
         let mut count = |name, meaning| register.single(name, meaning, Counter::default());
         Self {
-            browsers: browsers.preset([["up"], ["quarantine"], ["successor"], ["leaving"]]),
+            browsers: browsers.preset([["up"], ["quarantine"], ["graphics"], ["successor"], ["leaving"]]),
             launches: launches.preset([["answered"], ["failed"]]),
             recycles: recycles.preset([["documents"], ["age"], ["memory"]]),
             lost: lost.preset([["died"], ["silent"], ["filled"]]),

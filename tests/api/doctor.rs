@@ -26,6 +26,7 @@ fn a_machine_that_is_set_up_lacks_nothing() {
     let chromium = finding(&report, "Chromium")["detail"].as_str().unwrap();
     assert!(chromium.contains("Chrome/"), "its version, as it says itself: {chromium}");
     assert_eq!(finding(&report, "Sandbox")["detail"], "on");
+    assert_eq!(finding(&report, "WebGL")["state"], "ok", "{report}");
     let engine = finding(&report, "Template engine")["detail"].as_str().unwrap();
     assert!(engine.starts_with("EJS, caged by "), "{engine}");
     for part in ["Latin", "CJK", "Arabic", "emoji", "vertical", "formulas"] {

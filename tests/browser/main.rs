@@ -50,3 +50,4 @@ mod snapshot_hostile;
 mod snapshot_safe;
 mod tagged;
 mod warnings;
+mod webgl;

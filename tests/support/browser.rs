@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use actix::{Actor, Addr};
 use bytes::Bytes;
 use platen::browser::{
-    BrowserPool, Delivery, GetPoolStatus, Lease, LeaseError, LeaseTab, PageError, PageOutput, PageTask,
-    PoolStatus, Retry, ShutDown, open, print,
+    BrowserPool, Delivery, GetPoolStatus, Lease, LeaseError, LeaseTab, PageError, PageGraphics, PageOutput,
+    PageTask, PoolStatus, Retry, ShutDown, open, print,
 };
 use platen::config::{BrowserConfig, Config, OutboundConfig};
 use platen::domain::error::JobError;
@@ -109,12 +109,23 @@ impl TestPool {
         }
     }
 
-    /// Renders a page of `account`.
+    /// Renders a page of `account`, once more where it asks for WebGL.
     pub async fn render_for(&self, account: AccountId, task: &PageTask) -> Result<Rendered, PageError> {
         // As the pipeline does: a picture is painted.
         let lane = if task.output.is_picture() { Lane::Scripted } else { task.lane };
+        let task = PageTask { lane, ..task.clone() };
         let lease = self.lease_for(account, lane).await.unwrap();
-        self.render_in(lease, &PageTask { lane, ..task.clone() }).await
+        match self.render_in(lease, &task).await {
+            Err(error) if error.retry == Retry::WithGraphics => self.draw_for(account, &task).await,
+            rendered => rendered,
+        }
+    }
+
+    /// The same in a browser that has WebGL.
+    pub async fn draw_for(&self, account: AccountId, task: &PageTask) -> Result<Rendered, PageError> {
+        let asked = LeaseTab { graphics: PageGraphics::Given, ..LeaseTab::new(account, Lane::Scripted) };
+        let lease = self.address.send(asked).await.unwrap().unwrap();
+        self.render_in(lease, task).await
     }
 
     /// The same for a page with script of a template: in a tab that a page of the same template had before, if one is kept.

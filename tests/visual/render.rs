@@ -94,6 +94,7 @@ impl DocumentRenderer {
             limit_bytes: 64 << 20,
             alone: false,
             fresh: false,
+            with_graphics: false,
         };
         let pdf = self.file(&request).await;
         let png = self.file(&PageRequest { file: FileKind::Png, ..request }).await;

@@ -25,9 +25,8 @@ const SWITCHES: &[&str] = &[
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
     "--dns-prefetch-disable",
-    // One process less. Not with it: --disable-threaded-compositing, which saves another tenth of a
-    // document's time but gives no animation frame and no picture, ever (tried).
-    "--in-process-gpu",
+    // Not: --disable-threaded-compositing, which saves a tenth of a document's time but gives no animation frame and no
+    // picture, ever (tried).
     // A frame that we begin is whole before it counts as done (frames.rs).
     "--run-all-compositor-stages-before-draw",
     // A page is a page: no popups, no sound, no bars in a picture.
@@ -59,6 +58,32 @@ const SWITCHES: &[&str] = &[
     "--password-store=basic",
 ];
 
+/// What makes Chromium draw without graphics of any kind. Hazard: with one process less its graphics run in its own process,
+/// outside of any sandbox, and WebGL would compile strangers' shaders there. `--disable-3d-apis` and `--disable-webgl` leave it
+/// to an `OffscreenCanvas` (tried); without an implementation of GL there is nothing to ask.
+const WITHOUT_GRAPHICS: &[&str] = &["--in-process-gpu", "--use-gl=disabled"];
+
+/// What gives WebGL, drawn by the processor in a process of its own.
+const WITH_GRAPHICS: &[&str] = &[
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    // Hazard: by itself the process enters its sandbox when graphics already run threads, which the sandbox then leaves out
+    // without failing (tried). So it enters first, and ends where it cannot.
+    "--gpu-sandbox-start-early",
+    "--gpu-sandbox-failures-fatal=yes",
+    // The page itself is painted as in all other browsers, to the same pixels.
+    "--disable-gpu-compositing",
+];
+
+/// What a Chromium draws with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Graphics {
+    /// Pages get no WebGL.
+    Without,
+    /// Pages get WebGL, in a process of its own.
+    WebGl,
+}
+
 /// Width of a page before it is printed, and of a picture, in CSS pixels: A4 at 96 dpi, nearly.
 pub(in crate::browser) const VIEWPORT_WIDTH: u32 = 794;
 /// Height of a page before it is printed, and of a picture, in CSS pixels.
@@ -67,8 +92,17 @@ pub(in crate::browser) const VIEWPORT_HEIGHT: u32 = 1_058;
 pub(in crate::browser) const TINY_WINDOW: (u32, u32) = (8, 8);
 
 /// Chromium's arguments; `profile` is its folder.
-pub(in crate::browser) fn arguments(config: &BrowserConfig, profile: &Path) -> Vec<String> {
-    let mut arguments: Vec<String> = SWITCHES.iter().map(|&switch| switch.to_owned()).collect();
+pub(in crate::browser) fn arguments(
+    config: &BrowserConfig,
+    graphics: Graphics,
+    profile: &Path,
+) -> Vec<String> {
+    let drawing = match graphics {
+        Graphics::Without => WITHOUT_GRAPHICS,
+        Graphics::WebGl => WITH_GRAPHICS,
+    };
+    let switches = SWITCHES.iter().chain(drawing);
+    let mut arguments: Vec<String> = switches.map(|&switch| switch.to_owned()).collect();
     arguments.push(format!("--proxy-server={NO_PROXY}"));
     arguments.push(format!("--disable-features={DISABLED_FEATURES}"));
     // One --js-flags as well: given twice, the limit of the heap silently vanishes (tried).
@@ -93,7 +127,12 @@ mod tests {
 
     #[test]
     fn switches_that_count_once_are_there_once_and_the_sandbox_stays() {
-        let arguments = arguments(&Config::default().browser, Path::new("/profile"));
+        for graphics in [Graphics::Without, Graphics::WebGl] {
+            count_once(&arguments(&Config::default().browser, graphics, Path::new("/profile")));
+        }
+    }
+
+    fn count_once(arguments: &[String]) {
         for name in ["--js-flags=", "--disable-features=", "--proxy-server=", "--user-data-dir="] {
             let count = arguments.iter().filter(|argument| argument.starts_with(name)).count();
             assert_eq!(count, 1, "{name}");

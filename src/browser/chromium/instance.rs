@@ -8,9 +8,11 @@ use headless_chrome::protocol::cdp::Target::{FilterEntry, SetDiscoverTargets};
 use tokio::io::BufReader;
 use tokio::net::unix::pipe;
 
+use super::flags::Graphics;
 use super::frames;
 use super::known_fonts::KnownFonts;
 use super::process::{LaunchError, PipeEnds, Process};
+use super::swiftshader;
 use crate::browser::cdp::connection::Connection;
 use crate::browser::cdp::error::CallError;
 use crate::config::BrowserConfig;
@@ -33,22 +35,33 @@ impl Chromium {
     ///
     /// Hazard: on a busy machine Chromium now and then crashes while it starts, and does not the next time. Commands that
     /// start one only would take it for broken, so a start that crashed is tried again before it counts as failed.
-    pub async fn launch(starter: &Starter, config: &BrowserConfig) -> Result<Self, LaunchError> {
-        match Self::launch_once(starter, config).await {
+    pub async fn launch(
+        starter: &Starter,
+        config: &BrowserConfig,
+        graphics: Graphics,
+    ) -> Result<Self, LaunchError> {
+        match Self::launch_once(starter, config, graphics).await {
             Err(error @ LaunchError::Silent { has_crashed: true, .. }) => {
                 tracing::warn!(%error, "Chromium crashed while it started, and is started once more");
-                Self::launch_once(starter, config).await
+                Self::launch_once(starter, config, graphics).await
             }
             launched => launched,
         }
     }
 
-    async fn launch_once(starter: &Starter, config: &BrowserConfig) -> Result<Self, LaunchError> {
-        let (process, ends) = Process::start(starter, config).await?;
+    async fn launch_once(
+        starter: &Starter,
+        config: &BrowserConfig,
+        graphics: Graphics,
+    ) -> Result<Self, LaunchError> {
+        let (process, ends) = Process::start(starter, config, graphics).await?;
         let connection = connect(ends)?;
         let limit = Duration::from_millis(config.launch_timeout_ms);
         match ask(&connection, limit).await {
             Ok((version, withholds_frames)) => {
+                if graphics == Graphics::WebGl {
+                    swiftshader::check(&connection, config.sandbox, limit).await?;
+                }
                 let id = process.id();
                 tracing::info!(
                     browser.version = version,
@@ -96,8 +109,12 @@ async fn ask(connection: &Connection, limit: Duration) -> Result<(String, bool),
 ///
 /// # Errors
 /// Why it does not start.
-pub async fn probe(starter: &Starter, config: &BrowserConfig) -> Result<String, LaunchError> {
-    let chromium = Chromium::launch(starter, config).await?;
+pub async fn probe(
+    starter: &Starter,
+    config: &BrowserConfig,
+    graphics: Graphics,
+) -> Result<String, LaunchError> {
+    let chromium = Chromium::launch(starter, config, graphics).await?;
     let limit = Duration::from_millis(config.call_timeout_ms);
     let version = chromium.connection.call(None, GetVersion(None), limit).await;
     chromium.end().await;

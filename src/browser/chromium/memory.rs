@@ -16,15 +16,17 @@ use crate::workers::{processor_time, yield_processor};
 /// How deep below Chromium its renderers are: itself, a zygote, the zygote inside its namespace, them.
 const DEPTH: u32 = 4;
 const RENDERER: &[u8] = b"--type=renderer";
+const GRAPHICS: &[u8] = b"--type=gpu-process";
 
 /// What a Chromium holds, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::browser) struct MemoryReading {
-    /// Its first process, which has the connection and whatever pages that are gone have left in it.
+    /// Its first process, which has the connection and whatever pages that are gone have left in it, and the one that draws
+    /// WebGL.
     pub own: u64,
     /// Its renderers.
     pub pages: u64,
-    /// Everything else: zygotes, graphics, network.
+    /// Everything else: zygotes, network.
     pub other: u64,
 }
 
@@ -74,12 +76,19 @@ pub(in crate::browser) fn sweep(browser: i32, limits: &RendererLimits, kills: &K
     let mut reading = MemoryReading { own, ..MemoryReading::default() };
     for process in processes {
         let size = statm(process.id).unwrap_or_default();
-        let part = if process.is_renderer { &mut reading.pages } else { &mut reading.other };
+        let part = match process.role {
+            Role::Renderer => &mut reading.pages,
+            Role::Graphics => &mut reading.own,
+            Role::Other => &mut reading.other,
+        };
         *part += size.resident_bytes.saturating_sub(size.shared_bytes);
-        if process.is_renderer && limits.is_exhausting(process.id) {
+        if process.role != Role::Other && limits.is_exhausting(process.id) {
             yield_processor(process.id);
         }
-        if process.is_renderer && size.resident_bytes > limits.memory_bytes && kills.announce(process.id) {
+        if process.role == Role::Renderer
+            && size.resident_bytes > limits.memory_bytes
+            && kills.announce(process.id)
+        {
             tracing::warn!(
                 renderer.pid = process.id,
                 renderer.bytes = size.resident_bytes,
@@ -110,7 +119,15 @@ impl RendererUse {
 
 struct Process {
     id: i32,
-    is_renderer: bool,
+    role: Role,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Renderer,
+    /// It draws WebGL: pages let it compute.
+    Graphics,
+    Other,
 }
 
 fn niceness(process: i32) -> Option<i32> {
@@ -122,16 +139,27 @@ fn collect_children(process: i32, depth: u32, found: &mut Vec<Process>) {
         return;
     }
     for child in children(process) {
-        let is_renderer = is_renderer(child);
-        found.push(Process { id: child, is_renderer });
+        let role = role(child);
+        found.push(Process { id: child, role });
         // Renderers have threads by the dozen and no children: only the others are looked into.
-        if !is_renderer {
+        if role == Role::Other {
             collect_children(child, depth - 1, found);
         }
     }
 }
 
 fn is_renderer(process: i32) -> bool {
-    fs::read(format!("/proc/{process}/cmdline"))
-        .is_ok_and(|line| line.windows(RENDERER.len()).any(|part| part == RENDERER))
+    role(process) == Role::Renderer
+}
+
+fn role(process: i32) -> Role {
+    let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let has = |kind: &[u8]| memchr::memmem::find(&line, kind).is_some();
+    if has(RENDERER) {
+        Role::Renderer
+    } else if has(GRAPHICS) {
+        Role::Graphics
+    } else {
+        Role::Other
+    }
 }

@@ -12,3 +12,4 @@ pub(in crate::browser) mod known_fonts;
 pub(in crate::browser) mod memory;
 pub(in crate::browser) mod process;
 pub(in crate::browser) mod profile;
+mod swiftshader;

@@ -16,8 +16,9 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStderr};
 
-use super::flags;
+use super::flags::{self, Graphics};
 use super::profile::Profile;
+use super::swiftshader;
 use crate::browser::cdp::error::CallError;
 use crate::config::BrowserConfig;
 use crate::workers::{ChildSpec, Starter, Streams, User, kill_group};
@@ -67,6 +68,9 @@ pub enum LaunchError {
         "Chromium's sandbox does not work here: no user namespace is to be had; `platen doctor` says why"
     )]
     NoSandbox,
+    /// It draws no WebGL, or not in its sandbox.
+    #[error("Chromium has no WebGL here: {0}")]
+    NoGraphics(String),
     /// The system refused.
     #[error("Chromium cannot be started: {0}")]
     System(#[from] io::Error),
@@ -114,12 +118,16 @@ impl Process {
     ///
     /// # Errors
     /// Why it cannot be started.
-    pub async fn start(starter: &Starter, config: &BrowserConfig) -> Result<(Self, PipeEnds), LaunchError> {
+    pub async fn start(
+        starter: &Starter,
+        config: &BrowserConfig,
+        graphics: Graphics,
+    ) -> Result<(Self, PipeEnds), LaunchError> {
         let executable = find_executable(&config.executable)?;
         let owner = find_owner(config).await?;
         let profile = tokio::task::spawn_blocking(move || Profile::create(owner));
         let profile = ProfileGuard(Some(profile.await.map_err(io::Error::other)??));
-        let (spec, streams, ends) = describe(&executable, config, owner, &profile)?;
+        let (spec, streams, ends) = describe(&executable, config, graphics, owner, &profile)?;
         let mut child = starter.spawn(spec, streams).await?;
         let printed = StderrTail::default();
         if let Some(stderr) = child.stderr.take() {
@@ -217,18 +225,24 @@ async fn find_owner(config: &BrowserConfig) -> Result<Option<(Uid, Gid)>, Launch
 fn describe(
     executable: &Path,
     config: &BrowserConfig,
+    graphics: Graphics,
     owner: Option<(Uid, Gid)>,
     profile: &ProfileGuard,
-) -> io::Result<(ChildSpec, Streams, PipeEnds)> {
-    let ProfileGuard(Some(profile)) = profile else { return Err(io::ErrorKind::NotFound.into()) };
+) -> Result<(ChildSpec, Streams, PipeEnds), LaunchError> {
+    let ProfileGuard(Some(profile)) = profile else {
+        return Err(io::Error::from(io::ErrorKind::NotFound).into());
+    };
     let mut spec = ChildSpec::new(executable)
-        .arguments(flags::arguments(config, &profile.user_data()))
+        .arguments(flags::arguments(config, graphics, &profile.user_data()))
         .variable("HOME", profile.home().display().to_string())
         .variable("TMPDIR", profile.temporary().display().to_string())
         .variable("PATH", "/usr/bin:/bin")
         .variable("LANG", "C.UTF-8");
     if let Some(fonts) = profile.fonts() {
         spec = spec.variable("FONTCONFIG_FILE", fonts.display().to_string());
+    }
+    if graphics == Graphics::WebGl {
+        spec = swiftshader::preloaded(spec, executable, profile)?;
     }
     profile.home().clone_into(&mut spec.working_directory);
     spec.user = owner.map(|(uid, gid)| User { uid: uid.as_raw(), gid: gid.as_raw() });

@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -54,6 +54,14 @@ impl Profile {
 
     pub(in crate::browser) fn temporary(&self) -> PathBuf {
         self.path.join("tmp")
+    }
+
+    /// A folder in which `target` has the name `name`.
+    pub(in crate::browser) fn link(&self, target: &Path, name: &str) -> io::Result<PathBuf> {
+        let folder = self.path.join("lib");
+        DirBuilder::new().mode(0o755).create(&folder)?;
+        symlink(target, folder.join(name))?;
+        Ok(folder)
     }
 
     /// Removes the folders that a service which was killed has left behind.

@@ -178,6 +178,7 @@ pub(in crate::browser) async fn into_page_error(
 fn retry(page: &OpenPage, end: PageEnd) -> Retry {
     match end {
         PageEnd::BrowserLost | PageEnd::BrowserFilled if !page.lease.is_alone() => Retry::Alone,
+        PageEnd::NeedsGraphics => Retry::WithGraphics,
         PageEnd::Killed | PageEnd::BrowserReplaced => Retry::OtherTab,
         PageEnd::Crashed | PageEnd::TookMemory if page.lease.was_used() => Retry::OtherTab,
         PageEnd::BrowserLost

@@ -31,6 +31,8 @@ pub enum Retry {
     OtherTab,
     /// In a browser without other pages: its own died, maybe because of this page.
     Alone,
+    /// In a browser that has WebGL.
+    WithGraphics,
 }
 
 /// Why a step ended, before it is diagnosed.
@@ -93,8 +95,12 @@ pub(in crate::browser) fn ended(end: PageEnd, limits: &PageLimits) -> JobError {
             ErrorCode::PageMemory,
             format!(
                 "the page filled the browser's own process with more than {own_mb} MB (browser.own_memory_limit_mb): \
-                 let it make fewer blobs, locks and frames with long data: addresses"
+                 let it make fewer blobs, locks and frames with long data: addresses, and keep less in WebGL"
             ),
+        ),
+        PageEnd::NeedsGraphics => (
+            ErrorCode::PageFailed,
+            "the page asked for WebGL in a browser that has none: send the job again".to_owned(),
         ),
         PageEnd::Exceeded(excess) => (ErrorCode::PageMemory, excess_sentence(excess, limits)),
         PageEnd::TookMemory => (

@@ -8,7 +8,7 @@ use super::emulate;
 use super::error::StepError;
 use super::follow;
 use super::scripts;
-use super::task::{PageOutput, PageTask};
+use super::task::PageTask;
 use crate::browser::cdp::commands;
 use crate::browser::cdp::pending::PendingCalls;
 use crate::browser::proxy::page_session::PageSession;
@@ -48,11 +48,6 @@ pub(super) async fn load(
     if let Some(source) = data_script(task, method)? {
         let bytes = source.len();
         added.push(tab.send_sized(commands::script_of_new_documents(source), bytes).await?);
-    }
-    // What WebGL has drawn is blank once it was shown: it is kept for a document that is written of the page.
-    if task.lane == Lane::Scripted && task.output == PageOutput::Html {
-        let script = commands::script_of_new_documents(scripts::CANVASES.to_owned());
-        added.push(tab.send(&script)?);
     }
     let requests = &task.options.requests;
     if !requests.is_empty() && task.reach == Reach::AllowedHosts {

@@ -9,8 +9,6 @@ use serde_json::json;
 
 use super::pictures;
 
-/// Keeps what WebGL draws, for a document that is written of the page.
-pub(super) const CANVASES: &str = include_str!("../../../assets/canvas.js");
 /// A function that starts the loads of lazy pictures and frames, and answers how many there are.
 pub(super) const LAZY: &str = include_str!("../../../assets/lazy.js");
 /// Data larger than this is served: a script of a hundred megabytes would end the connection.

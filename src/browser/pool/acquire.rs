@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Add as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix::fut::wrap_future;
 use actix::prelude::*;
@@ -12,6 +12,7 @@ use super::actor::{BrowserPool, Waiter};
 use super::browsers::Purpose;
 use super::release::DisposeReason;
 use super::reuse::{Plan, ReuseKey, TabCapacity};
+use crate::browser::tab::canvas::PageGraphics;
 use crate::browser::tab::lease::{BrowserId, HeldTab, Lease, LeaseError, LeaseTab};
 use crate::domain::lane::{Lane, PerLane};
 
@@ -20,8 +21,8 @@ use crate::domain::lane::{Lane, PerLane};
 pub(super) enum TabSource {
     /// A browser that all accounts share.
     Shared,
-    /// The quarantine browser of this slot.
-    Quarantine(usize),
+    /// The browser of this slot, which one account has at a time.
+    Own(usize),
 }
 
 impl Handler<LeaseTab> for BrowserPool {
@@ -31,11 +32,12 @@ impl Handler<LeaseTab> for BrowserPool {
         tracing::debug!(account.id = %message.account, lane = ?message.lane, "a tab is asked for");
         let (answer, granted) = oneshot::channel();
         if !self.stopping {
-            // A tab that has come back by now may be the right one.
+            // A tab that has come back by now may be the right one, and its page may have asked for WebGL.
             while let Ok(returned) = self.returned.try_recv() {
                 self.release(returned, ctx);
             }
-            self.waiters.push_back(Waiter { request: message, answer, waits_for_launch: false });
+            let request = LeaseTab { graphics: self.graphics_for(message), ..message };
+            self.waiters.push_back(Waiter { request, answer, waits_for_launch: false });
             self.serve_waiters(ctx);
         }
         let limit_ms = self.config.lease_timeout_ms;
@@ -70,8 +72,8 @@ impl BrowserPool {
 
     fn make_wanted(&mut self, ctx: &mut Context<Self>) {
         let sources = self.sources();
-        let quarantined = self.make_quarantine_tabs(&sources, ctx);
-        let limit = self.tabs.saturating_sub(self.leased + quarantined);
+        let apart = self.make_own_tabs(&sources, ctx);
+        let limit = self.tabs.saturating_sub(self.leased + apart);
         // Tabs that a successor makes cannot be leased before it takes over.
         let making = self.placed().filter(|running| self.is_shared(running.id));
         let making = making.fold(PerLane::default(), |sum, it| it.making.with(sum, usize::add));
@@ -108,18 +110,20 @@ impl BrowserPool {
     fn sources(&mut self) -> Vec<Option<TabSource>> {
         let share = self.share.of(self.tabs);
         let (mut all, mut held) = (self.leased, self.leased_by.clone());
-        let mut pass = self.waiter_pass();
+        let mut pass = self.waiter_pass(|purpose| matches!(purpose, Purpose::Quarantine(_)), self.cores);
+        // One page at a time: where its graphics hang, take the memory or die, no other page is there to suffer by it.
+        let mut drawing = self.waiter_pass(|purpose| matches!(purpose, Purpose::Graphics(_)), 1);
+        let slot = |wanted: Purpose| self.purposes.iter().position(|it| *it == wanted).map(TabSource::Own);
         let mut sources = Vec::with_capacity(self.waiters.len());
         for waiter in &self.waiters {
             let mine = held.entry(waiter.request.account).or_default();
             let may = all < self.tabs && *mine < share;
             let source = if !may {
                 None
+            } else if waiter.request.graphics == PageGraphics::Given {
+                self.graphics.assign(waiter.request, &mut drawing).map(Purpose::Graphics).and_then(slot)
             } else if self.quarantine.holds(waiter.request) {
-                let browser = self.quarantine.assign(waiter.request, &mut pass);
-                browser
-                    .and_then(|at| self.purposes.iter().position(|it| *it == Purpose::Quarantine(at)))
-                    .map(TabSource::Quarantine)
+                self.quarantine.assign(waiter.request, &mut pass).map(Purpose::Quarantine).and_then(slot)
             } else {
                 Some(TabSource::Shared)
             };
@@ -143,7 +147,7 @@ impl BrowserPool {
     fn take_warm(&mut self, lane: Lane, source: TabSource) -> Option<HeldTab> {
         let fits = |browser: BrowserId| match source {
             TabSource::Shared => self.is_shared(browser),
-            TabSource::Quarantine(slot) => browser.slot == slot,
+            TabSource::Own(slot) => browser.slot == slot,
         };
         let at = self.warm_tabs.iter().position(|held| held.tab.lane == lane && fits(held.browser))?;
         self.warm_tabs.remove(at)
@@ -204,7 +208,7 @@ impl BrowserPool {
                 return None;
             }
         }
-        if let TabSource::Quarantine(slot) = source
+        if let TabSource::Own(slot) = source
             && !self.is_fresh_for(slot, request)
         {
             return None;
@@ -221,7 +225,11 @@ impl BrowserPool {
     /// Leases `held` to the waiter at `at`; `tab` is the metrics' name for its kind.
     fn lease_to(&mut self, at: usize, mut held: HeldTab, tab: &'static str) {
         let Some(waiter) = self.waiters.remove(at) else { return };
-        let lane = waiter.request.lane.name();
+        let LeaseTab { account, lane, graphics, .. } = waiter.request;
+        if graphics == PageGraphics::Given {
+            self.graphics.admit(account, lane, Instant::now());
+        }
+        let lane = lane.name();
         self.leased += 1;
         *self.leased_by.entry(waiter.request.account).or_default() += 1;
         held.documents += 1;

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Browser slots are for pages with script, for pages without (in a browser that runs no script, none can crash it), and for
-//! accounts in quarantine (`quarantine.rs`); the last are started when a page waits for one. So are the others with
+//! accounts in quarantine (`quarantine.rs`) or for pages that draw with WebGL (`one_account.rs`); these are started when a page
+//! waits for one. So are the others with
 //! `browser.start = "lazy"`.
 //!
 //! Everything runs on the actor's own thread, so that must be one that lasts as long as the pool.
@@ -69,6 +70,10 @@ pub struct BrowserPool {
     /// What each slot is for.
     pub(super) purposes: Vec<Purpose>,
     pub(super) quarantine: Quarantine,
+    /// Who has the browsers that draw WebGL, by the same rules: whoever used one lately, instead of whoever is in quarantine.
+    pub(super) graphics: Quarantine,
+    /// Pages that asked for WebGL lately.
+    pub(super) drawing: RecentKeys,
     /// How many tabs one account may hold.
     pub(super) share: AccountShare,
     /// Replaced browsers with their last pages.
@@ -125,6 +130,11 @@ impl BrowserPool {
                 usize::try_from(config.quarantine_processes).unwrap_or(1),
                 Duration::from_secs(config.quarantine_s),
             ),
+            graphics: Quarantine::new(
+                as_count(config.graphics_processes),
+                Duration::from_secs(config.graphics_idle_s),
+            ),
+            drawing: RecentKeys::default(),
             share,
             draining: Vec::new(),
             families: Arc::new(Families::of(&config)),
@@ -209,15 +219,22 @@ impl BrowserPool {
 
     pub(super) fn update_metrics(&self) {
         let level = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        let (shared, quarantined): (Vec<_>, Vec<_>) =
-            self.placed().partition(|running| self.is_shared(running.id));
-        let up = shared.len();
+        let placed = |is_wanted: fn(Purpose) -> bool| {
+            self.placed().filter(|running| is_wanted(self.purpose(running.id))).count()
+        };
+        let quarantined = placed(|purpose| matches!(purpose, Purpose::Quarantine(_)));
+        let graphics = placed(|purpose| matches!(purpose, Purpose::Graphics(_)));
+        let up = self.placed().count() - quarantined - graphics;
         let making = self.all().map(|running| running.making.sum()).sum();
-        let successors = self.all().count() - up - quarantined.len() - self.draining.len();
         let draining = self.draining.len();
-        for (state, count) in
-            [("up", up), ("quarantine", quarantined.len()), ("successor", successors), ("leaving", draining)]
-        {
+        let successors = self.all().count() - self.placed().count() - draining;
+        for (state, count) in [
+            ("up", up),
+            ("quarantine", quarantined),
+            ("graphics", graphics),
+            ("successor", successors),
+            ("leaving", draining),
+        ] {
             self.metrics.browsers.of([state]).set(level(count));
         }
         self.metrics.tabs.of(["making"]).set(level(making));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::browser::chromium::flags::Graphics;
 use crate::browser::chromium::instance::Chromium;
 use crate::browser::chromium::kills::Kills;
 use crate::browser::chromium::memory::MemoryReading;
@@ -17,7 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// A slot for a process. At most one launch is under way for each.
 pub(super) enum BrowserSlot {
-    /// No page has needed it yet, or, for a quarantine browser, none needs it now.
+    /// No page has needed it yet, or, for a browser of one account, none needs it now.
     Off,
     Starting,
     Running(Box<RunningBrowser>),
@@ -43,6 +44,20 @@ pub(super) enum Purpose {
     Static,
     /// Those of one account at a time, which is in quarantine; its number among the quarantine browsers.
     Quarantine(usize),
+    /// Those that draw with WebGL, one page at a time; its number among the browsers for these.
+    Graphics(usize),
+}
+
+impl Purpose {
+    /// What the browser draws with.
+    pub(super) fn graphics(self) -> Graphics {
+        if matches!(self, Self::Graphics(_)) { Graphics::WebGl } else { Graphics::Without }
+    }
+
+    /// Whether its pages are of one account at a time.
+    pub(super) fn is_of_one_account(self) -> bool {
+        matches!(self, Self::Quarantine(_) | Self::Graphics(_))
+    }
 }
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -52,7 +67,7 @@ pub(super) enum BrowserLoss {
     /// It does not answer, or not as it should.
     #[error("{0}")]
     Silent(String),
-    /// It runs, but no tab can be made in it.
+    /// It runs, but no tab can be made in it, or what draws its pages is not to be trusted with another one.
     #[error("{0}")]
     Unusable(&'static str),
     /// We end it for the memory of its own process, which its pages filled.

@@ -5,15 +5,15 @@
 //!
 //! `actor` is [`BrowserPool`](actor::BrowserPool), `browsers` the types of what it owns; its methods are grouped by purpose:
 //! `acquire` (a waiter gets a tab), `release` (a tab comes back), `supervisor` (processes start, die, are pinged), `recycle`
-//! (they are replaced by plan), `quarantine_browsers`. `reuse`, `recent_keys` and `quarantine` only decide: no processes, no
+//! (they are replaced by plan), `one_account` (browsers that one account has at a time). `reuse`, `recent_keys` and `quarantine` only decide: no processes, no
 //! clock.
 
 mod acquire;
 pub(in crate::browser) mod actor;
 mod browsers;
 pub(in crate::browser) mod messages;
+mod one_account;
 mod quarantine;
-mod quarantine_browsers;
 mod recent_keys;
 mod recycle;
 mod release;

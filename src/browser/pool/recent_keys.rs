@@ -1,4 +1,5 @@
-//! Which scripted pages were rendered lately: only for those that come again is a tab cleaned.
+//! Which scripted pages were rendered lately, or asked for WebGL: only for those that come again is a tab cleaned, and those that
+//! will ask get WebGL at once.
 //!
 //! Pure: it knows neither browsers nor the time.
 
@@ -13,6 +14,11 @@ const RECENT_LIMIT: usize = 256;
 pub(super) struct RecentKeys(VecDeque<ReuseKey>);
 
 impl RecentKeys {
+    /// Whether a page of `key` is remembered.
+    pub(super) fn has(&self, key: ReuseKey) -> bool {
+        self.0.contains(&key)
+    }
+
     /// Notes a page of `key`; true where one is remembered.
     pub(super) fn note(&mut self, key: ReuseKey) -> bool {
         let before = self.0.iter().position(|other| *other == key).and_then(|at| self.0.remove(at));
@@ -38,6 +44,6 @@ mod tests {
         for _ in 0..RECENT_LIMIT {
             assert!(!recent.note(key()));
         }
-        assert!(!recent.note(one));
+        assert!(!recent.has(one) && !recent.note(one) && recent.has(one));
     }
 }

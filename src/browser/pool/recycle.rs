@@ -36,7 +36,7 @@ impl BrowserPool {
             if running.successor.is_some() {
                 return;
             }
-            due = due.or_else(|| Some((running.id.slot, self.reason(running)?)));
+            due = due.or_else(|| Some((running.id.slot, self.recycle_reason(running)?)));
         }
         let Some((slot, reason)) = due else { return };
         let BrowserSlot::Running(running) = &mut self.slots[slot] else { return };
@@ -52,7 +52,8 @@ impl BrowserPool {
         self.launch(slot, 0, ctx);
     }
 
-    fn reason(&self, running: &RunningBrowser) -> Option<RecycleReason> {
+    /// Why the browser has done enough, if so.
+    pub(super) fn recycle_reason(&self, running: &RunningBrowser) -> Option<RecycleReason> {
         let config = &self.config;
         let reached = |value: u64, limit: u64| limit > 0 && value >= limit;
         if Instant::now() < running.stays_until {
@@ -73,10 +74,12 @@ impl BrowserPool {
         let (id, factory) = (fresh.id, self.factory(&fresh));
         let first = match self.purpose(id) {
             Purpose::Static => PerLane { static_: self.warm_target.max(1), scripted: 0 },
-            Purpose::Shared | Purpose::Quarantine(_) if self.config.static_processes > 0 => {
+            Purpose::Shared | Purpose::Quarantine(_) | Purpose::Graphics(_)
+                if self.config.static_processes > 0 =>
+            {
                 PerLane { static_: 0, scripted: self.warm_target.max(1) }
             }
-            Purpose::Shared | Purpose::Quarantine(_) => {
+            Purpose::Shared | Purpose::Quarantine(_) | Purpose::Graphics(_) => {
                 PerLane { static_: self.warm_target, scripted: self.warm_target.max(1) }
             }
         };

@@ -10,7 +10,7 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 
 use super::actor::BrowserPool;
-use super::browsers::BrowserLoss;
+use super::browsers::{BrowserLoss, Purpose};
 use super::reuse::ReuseKey;
 use crate::browser::chromium::memory::RendererUse;
 use crate::browser::tab::lease::{BrowserId, HeldTab, LeaseEnd, LeaseTab, TabReturned};
@@ -66,9 +66,18 @@ impl BrowserPool {
         }
         // After the loss: this page may be its reason, and its lease makes the account a suspect.
         self.forget_lease(&held, request);
-        if matches!(held.tab.state().borrow().end, Some(PageEnd::Exceeded(_))) {
+        let page_end = held.tab.state().borrow().end;
+        if matches!(page_end, Some(PageEnd::Exceeded(_))) {
             // It slowed the browser for all pages until it was stopped, and the account's next page may do so again.
             self.admit_to_quarantine(request);
+        }
+        if page_end == Some(PageEnd::NeedsGraphics) {
+            self.note_drawing(request);
+        }
+        if matches!(self.purpose(held.browser), Purpose::Graphics(_)) && matches!(end, LeaseEnd::Failed) {
+            // Hazard: a shader of it may run for ever, and nothing else would stop that.
+            let loss = BrowserLoss::Unusable("a page that draws failed in it");
+            self.lose(held.browser, &loss, ctx);
         }
         let Some(key) = self.reuse_key(request) else { return Self::dispose(held, ctx) };
         match end {
@@ -242,7 +251,8 @@ impl BrowserPool {
                 // A refusal means that the context is gone already.
                 Ok(()) | Err(_) => pool.free_servers.push(server),
             }
-            pool.clear_draining(ctx);
+            // A browser of one account may have waited for the end of its page.
+            pool.serve_waiters(ctx);
         }));
     }
 

@@ -10,6 +10,7 @@ use headless_chrome::protocol::cdp::Browser::GetVersion;
 
 use super::actor::BrowserPool;
 use super::browsers::{BrowserLoss, BrowserSlot, Purpose, RunningBrowser, pause_after};
+use crate::browser::chromium::flags::Graphics;
 use crate::browser::chromium::instance::Chromium;
 use crate::browser::chromium::kills::BrowserEnd;
 use crate::browser::chromium::memory::MemoryReading;
@@ -17,7 +18,7 @@ use crate::browser::chromium::process::LaunchError;
 use crate::browser::tab::factory::TabFactory;
 use crate::browser::tab::lease::{BrowserId, LeaseTab};
 use crate::browser::tab::monitor::EventLimits;
-use crate::config::Start;
+use crate::config::{Start, as_count};
 use crate::domain::lane::{Lane, PerLane};
 
 /// A browser that died younger than this, and the one before it too, is not replaced at once.
@@ -32,6 +33,7 @@ impl BrowserPool {
         self.purposes = std::iter::repeat_n(Purpose::Shared, shared)
             .chain(std::iter::repeat_n(Purpose::Static, fixed))
             .chain((0..quarantine).map(Purpose::Quarantine))
+            .chain((0..as_count(self.config.graphics_processes)).map(Purpose::Graphics))
             .collect();
         self.slots = self.purposes.iter().map(|_| BrowserSlot::Off).collect();
         if self.config.start == Start::Eager {
@@ -50,13 +52,13 @@ impl BrowserPool {
         let ping = Duration::from_millis(self.config.ping_interval_ms);
         ctx.run_interval(ping, |pool, ctx| {
             pool.ping(ctx);
-            pool.end_unneeded_quarantine(ctx);
+            pool.end_unneeded(ctx);
             pool.sweep_reusable(ctx);
             pool.measure_memory(ctx);
         });
     }
 
-    /// Where the next tab of `lane` is made, outside of quarantine.
+    /// Where the next tab of `lane` is made, in browsers that all accounts share.
     pub(super) fn least_busy(&self, lane: Lane) -> Option<(BrowserId, TabFactory)> {
         let wanted = self.purpose_for(lane);
         let of_lane = self.placed().filter(|running| self.purpose(running.id) == wanted);
@@ -76,7 +78,7 @@ impl BrowserPool {
     }
 
     pub(super) fn is_shared(&self, browser: BrowserId) -> bool {
-        !matches!(self.purpose(browser), Purpose::Quarantine(_))
+        !self.purpose(browser).is_of_one_account()
     }
 
     /// Whether a page of either lane can be rendered now. Browsers that start with the first page count as able to until one
@@ -155,7 +157,8 @@ impl BrowserPool {
             return;
         }
         let (starter, config) = (self.starter.clone(), Arc::clone(&self.config));
-        let launched = async move { Chromium::launch(&starter, &config).await };
+        let graphics = self.purposes[slot].graphics();
+        let launched = async move { Chromium::launch(&starter, &config, graphics).await };
         ctx.spawn(wrap_future::<_, Self>(launched).map(move |launched, pool, ctx| {
             pool.launched(slot, failed_starts, launched, ctx);
         }));
@@ -189,6 +192,11 @@ impl BrowserPool {
                 tracing::error!(%error, browser.place = slot, "a browser did not start");
                 if replaces {
                     return self.postpone(slot);
+                }
+                if self.purposes[slot].graphics() == Graphics::WebGl {
+                    self.slots[slot] = BrowserSlot::Off;
+                    self.do_without_graphics();
+                    return self.serve_waiters(ctx);
                 }
                 self.last_failure = Some(error.to_string());
                 self.pause(slot, failed_starts, ctx);
@@ -257,8 +265,8 @@ impl BrowserPool {
         if self.is_shared(browser) && !self.placed().any(|running| self.purpose(running.id) == purpose) {
             self.last_failure = Some(format!("one was lost ({loss}); another one is being started"));
         }
-        // One of its pages may have done it.
-        if !matches!(loss, BrowserLoss::Unusable(_)) {
+        // One of its pages may have done it. Those that draw are apart from others anyway.
+        if !matches!(loss, BrowserLoss::Unusable(_)) && !matches!(purpose, Purpose::Graphics(_)) {
             for request in &ended.leases {
                 self.admit_to_quarantine(*request);
             }
@@ -300,7 +308,7 @@ impl BrowserPool {
         let slot = std::mem::replace(&mut self.slots[browser.slot], BrowserSlot::Starting);
         let BrowserSlot::Running(mut ended) = slot else { return None };
         if !self.is_shared(browser) {
-            // Quarantine browsers are started when a page waits for one.
+            // Browsers of one account are started when a page waits for one.
             self.slots[browser.slot] = BrowserSlot::Off;
             return Some(*ended);
         }

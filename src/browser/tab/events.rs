@@ -7,7 +7,6 @@ use headless_chrome::protocol::cdp::{Log, Page, Runtime};
 use serde::Deserialize;
 
 use super::console::{self, ConsoleEntry};
-use super::excess::PageExcess;
 use super::idle_scripts::IdleScripts;
 use super::monitor::{EventLimits, PageMonitor, add_binding};
 use super::own_world;
@@ -236,11 +235,10 @@ impl PageEvents {
         }
     }
 
-    /// A report of the idle watch, or of the script that counts blobs and locks (`assets/bounds.js`).
+    /// A report of the idle watch, or of another script of ours.
     fn reported(&self, event: Event<'_>) {
-        match PageExcess::reported(event) {
-            Some(excess) => self.monitor.end(PageEnd::Exceeded(excess)),
-            None => self.monitor.update_idle(|idle| idle.handle_event(event, &self.frame)),
+        if !self.monitor.handle_report(event) {
+            self.monitor.update_idle(|idle| idle.handle_event(event, &self.frame));
         }
     }
 

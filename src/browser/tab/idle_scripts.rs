@@ -1,5 +1,5 @@
 //! The scripts that run before those of a page, filled in from the configuration: they watch whether it is idle, count what
-//! it makes in Chromium's own process, and keep its cookies to its own host.
+//! it makes in Chromium's own process, report canvases without WebGL, and keep its cookies to its own host.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use super::idle::BINDING;
 use crate::config::{BrowserConfig, as_count};
 
 const BOUNDS: &str = include_str!("../../../assets/bounds.js");
+const CANVASES: &str = include_str!("../../../assets/canvas.js");
 const HOST_COOKIES: &str = include_str!("../../../assets/host_cookies.js");
 const PAGE_WATCH: &str = include_str!("../../../assets/idle_page.js");
 const WORKER_WATCH: &str = include_str!("../../../assets/idle_worker.js");
@@ -45,6 +46,7 @@ impl IdleScripts {
             "clock": config.clock_limit_ms,
             "steps": config.seen_steps_limit,
         });
+        let bounds = format!("{bounds};{CANVASES}({binding})");
         let shared = format!("{binding},{limits},{PENDING_LIST},{HOOKS},{UNSEEN_HOOKS},{STORES}");
         let page = format!("{HOST_COOKIES};{bounds};{PAGE_WATCH}({shared},{CLOCK},{SEEN})");
         let worker = format!("{bounds};{WORKER_WATCH}({shared})");

@@ -5,6 +5,7 @@ use std::time::Instant;
 use actix::Message;
 use tokio::sync::mpsc;
 
+use super::canvas::PageGraphics;
 use super::tab::Tab;
 use super::traces::Traces;
 use crate::domain::ids::AccountId;
@@ -25,12 +26,14 @@ pub struct LeaseTab {
     pub alone: bool,
     /// Hash of the template that the page is made of: with script a tab is reused for the same one only.
     pub content: Option<ContentHash>,
+    /// Whether its browser has WebGL, or what follows if the page asks for it.
+    pub graphics: PageGraphics,
 }
 
 impl LeaseTab {
     /// A tab for a page of `account`.
     pub fn new(account: AccountId, lane: Lane) -> Self {
-        Self { account, lane, alone: false, content: None }
+        Self { account, lane, alone: false, content: None, graphics: PageGraphics::default() }
     }
 }
 
@@ -112,6 +115,7 @@ impl Lease {
         request: LeaseTab,
         returns: mpsc::UnboundedSender<TabReturned>,
     ) -> Self {
+        held.tab.events.monitor.set_graphics(request.graphics);
         Self { held: Some(held), request, end: LeaseEnd::Failed, returns }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! `pool` makes, leases and resets tabs; `page` and `output` drive one by its lease. Calls `cdp`, `chromium` and `proxy`.
 
+pub(in crate::browser) mod canvas;
 mod clean;
 pub(in crate::browser) mod console;
 mod events;

@@ -10,10 +10,12 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::watch;
 
+use super::canvas::{CanvasReport, PageGraphics};
 use super::excess::PageExcess;
 use super::idle::{BINDING, IdleState};
 use super::page_state::{PageEnd, PageState};
 use crate::browser::cdp::connection::Connection;
+use crate::browser::cdp::event::Event;
 
 /// The record of one page, shared by the sinks of the page and its workers.
 pub(in crate::browser) struct PageMonitor {
@@ -26,6 +28,8 @@ pub(in crate::browser) struct PageMonitor {
     event_bytes: AtomicU64,
     frame_address_bytes: AtomicU64,
     limits: EventLimits,
+    /// Whether its page gets WebGL.
+    graphics: Mutex<PageGraphics>,
 }
 
 /// Largest sums of bytes of one page's events.
@@ -57,7 +61,28 @@ impl PageMonitor {
             event_bytes: AtomicU64::default(),
             frame_address_bytes: AtomicU64::default(),
             limits,
+            graphics: Mutex::default(),
         }
+    }
+
+    /// Sets whether the page that comes gets WebGL.
+    pub(super) fn set_graphics(&self, graphics: PageGraphics) {
+        *self.graphics.lock() = graphics;
+    }
+
+    /// Handles what a script of ours reports by a call of the binding, but for what is pending; false where it is that.
+    pub(super) fn handle_report(&self, event: Event<'_>) -> bool {
+        if let Some(excess) = PageExcess::reported(event) {
+            self.end(PageEnd::Exceeded(excess));
+        } else if let Some(report) = CanvasReport::of(event) {
+            match report.warning(*self.graphics.lock()) {
+                Some(warning) => self.state.send_modify(|state| state.warnings.push(&warning)),
+                None => self.end(PageEnd::NeedsGraphics),
+            }
+        } else {
+            return false;
+        }
+        true
     }
 
     /// Forgets what the page has reported, for the next one in the tab; that a page has ended is kept, for the tab with it.

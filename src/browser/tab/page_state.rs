@@ -52,6 +52,8 @@ pub enum PageEnd {
     TookMemory,
     /// It sent more events than are read.
     TooManyEvents,
+    /// It asked for WebGL, which its browser does not have.
+    NeedsGraphics,
     /// It made too much of what all pages share in Chromium's own process.
     Exceeded(PageExcess),
     /// It was closed.

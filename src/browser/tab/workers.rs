@@ -10,7 +10,6 @@ use std::sync::{Arc, Weak};
 
 use headless_chrome::protocol::cdp::{Debugger, Inspector, Runtime, Target};
 
-use super::excess::PageExcess;
 use super::idle_scripts::IdleScripts;
 use super::monitor::{PageMonitor, add_binding, attach_to_workers};
 use super::page_state::PageEnd;
@@ -70,10 +69,8 @@ impl EventSink for WorkerEvents {
             "Debugger.paused" => self.insert_watch(&monitor),
             "Target.attachedToTarget" => self.watch.attached(event.subject().as_deref(), &self.session),
             "Target.detachedFromTarget" => detached(&monitor, event),
-            _ => match PageExcess::reported(event) {
-                Some(excess) => monitor.end(PageEnd::Exceeded(excess)),
-                None => monitor.update_idle(|idle| idle.handle_worker_event(event, self.id)),
-            },
+            _ if monitor.handle_report(event) => {}
+            _ => monitor.update_idle(|idle| idle.handle_worker_event(event, self.id)),
         }
     }
 

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::report::Finding;
-use crate::browser::{self, LaunchError};
+use crate::browser::{self, Graphics, LaunchError};
 use crate::config::BrowserConfig;
 use crate::workers::Starter;
 
 const CHROMIUM: &str = "Chromium";
 const SANDBOX: &str = "Sandbox";
+const WEBGL: &str = "WebGL";
 const DISABLED: &str = "PDF, PNG and JPG: nothing but html can be made";
 /// Kernel settings: the file, the value that forbids user namespaces, and the remedy.
 const SWITCHES: &[(&str, &str, &str)] = &[
@@ -51,7 +52,25 @@ pub(super) async fn findings(starter: &Starter, config: &BrowserConfig) -> Vec<F
         Ok(user) => user,
         Err(finding) => return vec![*finding],
     };
-    judge(&path, &user, config.sandbox, browser::probe(starter, config).await)
+    let probed = browser::probe(starter, config, Graphics::Without).await;
+    let is_started = probed.is_ok();
+    let mut findings = judge(&path, &user, config.sandbox, probed);
+    if is_started && config.graphics_processes > 0 {
+        findings.push(judge_graphics(browser::probe(starter, config, Graphics::WebGl).await));
+    }
+    findings
+}
+
+/// Whether pages that draw with WebGL get it.
+fn judge_graphics(probed: Result<String, LaunchError>) -> Finding {
+    match probed {
+        Ok(_) => Finding::ok(WEBGL, "is drawn by SwiftShader, in a process of its own"),
+        Err(error) => Finding::warning(WEBGL, error.to_string()).with_remedy(
+            "canvases that ask for WebGL: they stay empty, with a warning",
+            "apt-get install --reinstall --no-install-recommends chromium-headless-shell, \
+             or browser.graphics_processes = 0",
+        ),
+    }
 }
 
 /// The user that Chromium is started as.
@@ -130,6 +149,14 @@ mod tests {
         assert_eq!(states(judged(false, Ok("C/1".to_owned()))), [State::Ok, State::Warning]);
         assert_eq!(states(judged(true, Err(LaunchError::NoSandbox))), [State::Ok, State::Missing]);
         assert_eq!(states(judged(true, Err(LaunchError::NotInstalled))), [State::Missing]);
+    }
+
+    #[test]
+    fn a_chromium_without_webgl_is_a_warning() {
+        assert_eq!(judge_graphics(Ok("C/1".to_owned())).state, State::Ok);
+        let missing = judge_graphics(Err(LaunchError::NoGraphics("why".to_owned())));
+        assert_eq!(missing.state, State::Warning);
+        assert!(missing.detail.contains("why"), "{}", missing.detail);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A page is rendered again where its tab or its browser was lost.
+//! A page is rendered again where its tab or its browser was lost, or had no WebGL and it asked for that.
 
 use super::render::{PageEngine, PageRequest, RenderError};
 use crate::domain::error::Warnings;
@@ -15,8 +15,8 @@ pub(super) async fn render(
     let outlet = job.outlet;
     let (sink, pages) = attempts(job.warnings, async |other: OtherTab, warnings| {
         let mut sink = outlet.open().await.map_err(RenderError::Sink)?;
-        let request =
-            PageRequest { alone: other.alone || request.alone, fresh: other.fresh, ..request.clone() };
+        let OtherTab { alone, fresh, with_graphics } = other;
+        let request = PageRequest { alone: alone || request.alone, fresh, with_graphics, ..request.clone() };
         let pages = engine.render(&request, &mut sink, warnings).await?;
         Ok((sink, pages))
     })
@@ -31,10 +31,13 @@ struct OtherTab {
     alone: bool,
     /// With script: one in which no page was before.
     fresh: bool,
+    /// In a browser that has WebGL.
+    with_graphics: bool,
 }
 
 /// Renders once more in another tab where others caused the loss of its own, and once more alone in a browser where that was
-/// lost: one of its pages may have ended it, and would end the next one with all others. Only the last attempt's warnings are
+/// lost: one of its pages may have ended it, and would end the next one with all others. The same once more where it asks for
+/// WebGL. Only the last attempt's warnings are
 /// given: what an earlier one warned of may not be in the document.
 async fn attempts<T>(
     warnings: &mut Warnings,
@@ -59,12 +62,18 @@ async fn attempts<T>(
                 other.fresh = true;
                 error
             }
+            RenderError::NeedsGraphics(_) if !other.with_graphics => {
+                tracing::debug!("a page asks for WebGL");
+                other.with_graphics = true;
+                continue;
+            }
             RenderError::Sink(error) => {
                 warnings.extend(&own);
                 return Err(error);
             }
             RenderError::BrowserLost(error)
             | RenderError::TabLost(error)
+            | RenderError::NeedsGraphics(error)
             | RenderError::Unleased(error)
             | RenderError::Page(error) => {
                 warnings.extend(&own);
@@ -107,6 +116,18 @@ mod tests {
         assert_eq!(warnings.lines(), ["of the template", "of attempt 3"]);
         assert_eq!(warnings.first(WarningKind::Console), None);
         assert_eq!(warnings.first(WarningKind::Status), Some("of attempt 3"));
+    }
+
+    #[tokio::test]
+    async fn a_page_that_asks_for_webgl_gets_it_once() {
+        let (mut warnings, mut tried) = (Warnings::default(), Vec::new());
+        let made: Result<(), _> = attempts(&mut warnings, async |other, _| {
+            tried.push(other.with_graphics);
+            Err(RenderError::NeedsGraphics(JobError::new(ErrorCode::PageFailed, "it asks for WebGL")))
+        })
+        .await;
+        assert!(made.is_err());
+        assert_eq!(tried, [false, true]);
     }
 
     #[tokio::test]

@@ -133,6 +133,7 @@ impl StepRunner for PageEngine {
             reach: job.reach,
             alone: false,
             fresh: false,
+            with_graphics: false,
         };
         // It is much larger than all that goes on around it.
         Box::pin(attempts::render(self, &request, job)).await

@@ -12,7 +12,8 @@ use super::page_rules::{files_with_styles, rules_may_matter};
 use super::references::{has_references, has_relative_links};
 use super::scripting_media;
 use crate::browser::{
-    self, BrowserPool, Delivery, LeaseError, LeaseTab, PageError, PageOutput, PageStep, PageTask, Retry,
+    self, BrowserPool, Delivery, LeaseError, LeaseTab, PageError, PageGraphics, PageOutput, PageStep,
+    PageTask, Retry,
 };
 use crate::config::{BrowserConfig, ScriptedReuse};
 use crate::domain::error::{ErrorCode, JobError, Warnings};
@@ -61,6 +62,8 @@ pub struct PageRequest {
     pub reach: Reach,
     /// Whether it is rendered in a browser that has no other page, since its own died at an earlier attempt.
     pub alone: bool,
+    /// Whether its browser has WebGL, since it asked for that at an earlier attempt.
+    pub with_graphics: bool,
     /// Whether a page with script gets a new tab, since its own was lost at an earlier attempt.
     pub fresh: bool,
 }
@@ -72,6 +75,8 @@ pub enum RenderError {
     BrowserLost(JobError),
     /// Others caused the loss of its tab; in another one it may succeed.
     TabLost(JobError),
+    /// It asked for WebGL, which other browsers have.
+    NeedsGraphics(JobError),
     /// There was no tab for the page.
     Unleased(JobError),
     /// The page's error.
@@ -136,7 +141,8 @@ impl PageEngine {
             Lane::Scripted if self.allows_hosts && request.reach == Reach::AllowedHosts => None,
             Lane::Scripted => Some(content_of(&request.site).await.map_err(RenderError::Page)?),
         };
-        let lease_tab = LeaseTab { account, lane, alone: request.alone, content };
+        let graphics = if request.with_graphics { PageGraphics::Given } else { PageGraphics::OnDemand };
+        let lease_tab = LeaseTab { account, lane, alone: request.alone, content, graphics };
         let leased = self.pool.send(lease_tab).await;
         let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| {
             RenderError::Unleased(JobError::new(ErrorCode::BrowserUnavailable, error.to_string()))
@@ -291,6 +297,7 @@ fn failed(page: PageError, warnings: &mut Warnings) -> RenderError {
         Retry::No => RenderError::Page(page.error),
         Retry::OtherTab => RenderError::TabLost(page.error),
         Retry::Alone => RenderError::BrowserLost(page.error),
+        Retry::WithGraphics => RenderError::NeedsGraphics(page.error),
     }
 }
 
@@ -316,6 +323,7 @@ mod tests {
             reach: Reach::OwnFiles,
             alone: false,
             fresh: false,
+            with_graphics: false,
         };
         change(&mut request);
         task_of(&request, false, &Inliner::new(&Config::default().browser)).await.unwrap().unwrap()
