@@ -248,12 +248,22 @@ async fn a_page_at_rest_but_for_a_clock_is_printed() {
     let pool = without_window();
     // What is no clock is waited for: more and more words, many words, an animation, what counts up to its result.
     for script in [
-        format!("let n = 0; const i = setInterval(() => {{ {words}.append('.'); if (++n > 9) end(i) }}, 100)"),
-        format!("let n = 0; const i = setInterval(() => {{ {words}.textContent = 'x'.repeat(99); if (++n > 9) end(i) }}, 100)"),
-        format!("let n = 0; const i = setInterval(() => {{ {words}.textContent = ++n; if (n > 40) end(i) }}, 20)"),
-        format!("let n = 0; const go = () => {{ {words}.textContent = ++n; n > 60 ? end() : requestAnimationFrame(go) }}; go()"),
+        format!(
+            "let n = 0; const i = setInterval(() => {{ {words}.append('.'); if (++n > 9) end(i) }}, 100)"
+        ),
+        format!(
+            "let n = 0; const i = setInterval(() => {{ {words}.textContent = 'x'.repeat(99); if (++n > 9) end(i) }}, 100)"
+        ),
+        format!(
+            "let n = 0; const i = setInterval(() => {{ {words}.textContent = ++n; if (n > 40) end(i) }}, 20)"
+        ),
+        format!(
+            "let n = 0; const go = () => {{ {words}.textContent = ++n; n > 60 ? end() : requestAnimationFrame(go) }}; go()"
+        ),
     ] {
-        let page = format!("<i>-</i><script>const end = i => {{ clearInterval(i); {words}.textContent = 'done' }}; {script}</script>");
+        let page = format!(
+            "<i>-</i><script>const end = i => {{ clearInterval(i); {words}.textContent = 'done' }}; {script}</script>"
+        );
         assert_eq!(text_of(&pool.render(&scripted(&page)).await.unwrap().bytes), "done", "{script}");
     }
     pool.finish().await;

@@ -57,13 +57,18 @@ async fn forced_breaks_do_not_break_one_sheet_and_are_warned_of() {
     for task in [
         with_files(styled, &[("a.css", sheet)]),
         static_page("<p style='break-after:page'>A<p>END"),
-        static_page("<style>@page a{margin:1cm}div{page:a}</style><p>A<div style='break-before:left'>B</div><p>END"),
+        static_page(
+            "<style>@page a{margin:1cm}div{page:a}</style><p>A<div style='break-before:left'>B</div><p>END",
+        ),
         scripted("<p>A<p id=p>END<script>p.style.breakBefore = 'page'</script>"),
     ] {
         let sheet = one_sheet(&pool, task).await;
         assert!(sheet.text.ends_with("END") && sheet.below_last < EMPTY_LIMIT, "{}", sheet.text);
         let [warning] = &sheet.warnings[..] else { panic!("{:?}", sheet.warnings) };
-        assert!(warning.contains("forces breaks (break-before, break-after), which are left out"), "{warning}");
+        assert!(
+            warning.contains("forces breaks (break-before, break-after), which are left out"),
+            "{warning}"
+        );
     }
     pool.finish().await;
 }

@@ -31,7 +31,8 @@ async fn what_waits_to_be_seen_is_seen() {
         }).observe(x) }, 200)</script>";
     let frame = "<div style='height:3000px'></div><iframe src=f.html height=4000></iframe>";
     let module = "<div style='height:3000px'></div><p id=x>WAITING</p><script type=module src=m.js></script>";
-    let observes = "new IntersectionObserver(seen => { if (seen[0].isIntersecting) x.textContent = 'SEEN' }).observe(x)";
+    let observes =
+        "new IntersectionObserver(seen => { if (seen[0].isIntersecting) x.textContent = 'SEEN' }).observe(x)";
     for (page, text) in [
         (OBSERVED, "SEEN"),
         (fading, "SEEN TWO THREE"),
@@ -92,7 +93,10 @@ async fn a_list_without_end_and_a_page_without_end_are_bounded_and_warned_of() {
         }); o.observe(s)</script>";
     let rendered = pool.render(&scripted(endless)).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "item1 item2 item3 item4 item5 END");
-    assert!(rendered.warnings[0].contains("a list that grows whenever its end is seen (browser.seen_steps_limit)"));
+    assert!(
+        rendered.warnings[0]
+            .contains("a list that grows whenever its end is seen (browser.seen_steps_limit)")
+    );
     let long = "<div style='height:30000px'></div><p id=x>WAITING</p><script>onscroll = () => { \
         if (x.getBoundingClientRect().top < innerHeight) x.textContent = 'SEEN' }</script>";
     let rendered = pool.render(&scripted(long)).await.unwrap();

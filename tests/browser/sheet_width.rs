@@ -30,7 +30,10 @@ async fn a_page_is_as_wide_as_its_sheet_less_its_margins() {
         assert_eq!(text_of(&rendered.bytes), measured, "{opts}");
     }
     let own = CssPage { size: CssSize::of("a5"), margin: [Some(1.0); 4] };
-    let task = PageTask { css_page: own, ..scripted(&format!("<style>@page{{size:a5;margin:1in}}</style>{MEASURES}")) };
+    let task = PageTask {
+        css_page: own,
+        ..scripted(&format!("<style>@page{{size:a5;margin:1in}}</style>{MEASURES}"))
+    };
     assert_eq!(text_of(&pool.render(&task).await.unwrap().bytes), "367,true,true");
     // Documents and pictures have their window, as ever.
     let html = pool.render(&PageTask { output: PageOutput::Html, ..scripted(MEASURES) }).await.unwrap().bytes;
@@ -45,7 +48,12 @@ async fn nothing_is_shrunk_for_what_a_script_made_as_wide_as_its_box() {
     let module = "<!doctype html><body style='margin:0'><p>text</p><div id=d></div><script type=module src=m.js></script>";
     let drawn = "const s = document.body.clientWidth; document.getElementById('d').innerHTML = \
         `<svg width=${s} height=50><rect width=${s} height=50></svg>`";
-    for opts in ["{}", r#"{"margin":"20mm"}"#, r#"{"format":"a5","landscape":true}"#, r#"{"width":"80mm","height":"200mm"}"#] {
+    for opts in [
+        "{}",
+        r#"{"margin":"20mm"}"#,
+        r#"{"format":"a5","landscape":true}"#,
+        r#"{"width":"80mm","height":"200mm"}"#,
+    ] {
         for task in [
             scripted(CANVAS),
             with_files(in_frame, &[("f.html", CANVAS)]),

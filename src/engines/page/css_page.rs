@@ -100,7 +100,10 @@ mod tests {
             assert_eq!(said(text).size, CssSize::of(size), "{text}");
         }
         assert_eq!(margin_mm("@page{margin:1cm 20mm}"), [Some(10.0), Some(20.0), Some(10.0), Some(20.0)]);
-        assert_eq!(margin_mm("@page{margin:1cm;margin-left:0}").map(|it| it.unwrap()), [10.0, 10.0, 10.0, 0.0]);
+        assert_eq!(
+            margin_mm("@page{margin:1cm;margin-left:0}").map(|it| it.unwrap()),
+            [10.0, 10.0, 10.0, 0.0]
+        );
         assert_eq!(margin_mm("@page{margin:1mm 2mm 3mm}").map(|it| it.unwrap()), [1.0, 2.0, 3.0, 2.0]);
         assert_eq!(margin_mm("@page{margin:1mm 2mm 3mm 4mm}").map(|it| it.unwrap()), [1.0, 2.0, 3.0, 4.0]);
         assert_eq!(margin_mm("@page{margin-top:2em;@top-left{margin-top:9mm}}"), [None; 4]);
@@ -108,7 +111,11 @@ mod tests {
 
     #[test]
     fn the_page_itself_counts_last() {
-        let files = [("index.html", "@page{size:a5}"), ("z.CSS", "@page{size:a3;margin:0}"), ("a.js", "@page{size:a6}")];
+        let files = [
+            ("index.html", "@page{size:a5}"),
+            ("z.CSS", "@page{size:a3;margin:0}"),
+            ("a.js", "@page{size:a6}"),
+        ];
         let files = files.map(|(path, text)| (path.to_owned(), Bytes::from_static(text.as_bytes())));
         let site = Site::new("index.html", files.into_iter().collect());
         let said = said_of_every_page(&sheets(&site));

@@ -4,8 +4,8 @@ use actix::Addr;
 use bytes::Bytes;
 use std::cell::RefCell;
 
-use super::document_state::leaves_document_state;
 use super::css_page;
+use super::document_state::leaves_document_state;
 use super::inlined::{InlinedPage, Inliner};
 use super::lane::lane_of;
 use super::page_rules::{files_with_styles, rules_may_matter};
