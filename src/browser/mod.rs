@@ -31,7 +31,8 @@ pub use chromium::font_families::{
     LISTER, installed as installed_families, is_named, missing as missing_families,
 };
 pub use chromium::instance::probe;
-pub use chromium::process::{LaunchError, PipeEnds, Process, find_executable};
+pub use chromium::launch_error::LaunchError;
+pub use chromium::process::{PipeEnds, Process, find_executable};
 pub use output::print::{Printed, print};
 pub use page::error::{PageError, Retry};
 pub use page::open::{ReadyPage, open};

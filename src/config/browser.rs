@@ -57,7 +57,8 @@ pub struct BrowserConfig {
     pub readiness_timeout_ms: u64,
     /// Longest time to make the file of a loaded page.
     pub print_timeout_ms: u64,
-    /// How much longer these three are for each MB (2^20 bytes) of a page and its data; all of it within `jobs.run_timeout_s`.
+    /// How much longer load, readiness and print may take for each MB (2^20 bytes) of a page and its data, within
+    /// `jobs.run_timeout_s`.
     pub long_page_ms_per_mb: u64,
     /// A page with only repeating timers or polling is printed after so long without a request or a change.
     pub quiet_window_ms: u64,
@@ -69,8 +70,8 @@ pub struct BrowserConfig {
     pub chain_limit_ms: u64,
     /// The same few words that timers put anew again and again, a clock, are no longer waited for after so long.
     pub clock_limit_ms: u64,
-    /// A page is scrolled to its end in at most so many steps where its script heeds that, and may grow so often by what
-    /// is seen; 0: neither.
+    /// Most steps in which a page is scrolled to its end, and most times that a list of it grows because its end is seen;
+    /// 0: off.
     pub seen_steps_limit: u64,
     /// Workers of a page at once that are watched until idle; a page with more is waited for until `rest_cap_ms`.
     pub watched_workers_limit: u64,

@@ -9,6 +9,7 @@ mod frames;
 pub(in crate::browser) mod instance;
 pub(in crate::browser) mod kills;
 pub(in crate::browser) mod known_fonts;
+pub(in crate::browser) mod launch_error;
 pub(in crate::browser) mod memory;
 pub(in crate::browser) mod process;
 pub(in crate::browser) mod profile;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use headless_chrome::protocol::cdp::types::Method;
 use serde::{Deserialize, Serialize};
 
-use super::process::LaunchError;
+use super::launch_error::LaunchError;
 use super::profile::Profile;
 use crate::browser::cdp::connection::Connection;
 use crate::workers::ChildSpec;

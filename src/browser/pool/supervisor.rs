@@ -13,8 +13,8 @@ use super::browsers::{BrowserLoss, BrowserSlot, Purpose, RunningBrowser, pause_a
 use crate::browser::chromium::flags::Graphics;
 use crate::browser::chromium::instance::Chromium;
 use crate::browser::chromium::kills::BrowserEnd;
+use crate::browser::chromium::launch_error::LaunchError;
 use crate::browser::chromium::memory::MemoryReading;
-use crate::browser::chromium::process::LaunchError;
 use crate::browser::tab::factory::TabFactory;
 use crate::browser::tab::lease::{BrowserId, LeaseTab};
 use crate::browser::tab::monitor::EventLimits;

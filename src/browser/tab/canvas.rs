@@ -96,7 +96,8 @@ mod tests {
             ("canvas:webgpu:canvas#a", PageGraphics::OnDemand, Some("WebGPU")),
             ("canvas:lost:canvas#a", PageGraphics::Given, Some("lost")),
         ] {
-            let params = to_raw_value(&json!({"name": BINDING, "payload": payload})).unwrap();
+            let params =
+                to_raw_value(&json!({"name": BINDING, "payload": payload, "executionContextId": 1})).unwrap();
             let report = CanvasReport::of(Event::of("Runtime.bindingCalled", &params)).unwrap();
             let warning = report.warning(graphics);
             let is_named =
@@ -104,7 +105,8 @@ mod tests {
             assert!(warning.as_deref().map_or(wanted.is_none(), is_named), "{payload}: {warning:?}");
         }
         for payload in ["canvas:hats:a", "excess:blobs", "top:busy:canvas:webgl:a"] {
-            let params = to_raw_value(&json!({"name": BINDING, "payload": payload})).unwrap();
+            let params =
+                to_raw_value(&json!({"name": BINDING, "payload": payload, "executionContextId": 1})).unwrap();
             assert_eq!(CanvasReport::of(Event::of("Runtime.bindingCalled", &params)), None, "{payload}");
         }
     }

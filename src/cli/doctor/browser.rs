@@ -67,8 +67,9 @@ fn judge_graphics(probed: Result<String, LaunchError>) -> Finding {
         Ok(_) => Finding::ok(WEBGL, "is drawn by SwiftShader, in a process of its own"),
         Err(error) => Finding::warning(WEBGL, error.to_string()).with_remedy(
             "canvases that ask for WebGL: they stay empty, with a warning",
-            "apt-get install --reinstall --no-install-recommends chromium-headless-shell, \
-             or browser.graphics_processes = 0",
+            "name Chromium's own program in browser.executable, not a script, or \
+             apt-get install --reinstall --no-install-recommends chromium-headless-shell; \
+             or set browser.graphics_processes = 0",
         ),
     }
 }

@@ -69,7 +69,7 @@ pub(in super::super) struct FormatOpts {
     /// `prefers-reduced-transparency`, `prefers-reduced-data`, `prefers-contrast`, `forced-colors`, `color-gamut`.
     #[schema(value_type = Option<HashMap<String, String>>, example = json!({"prefers-reduced-motion": "reduce"}))]
     media_features: Option<()>,
-    /// The window that the page is laid out in; 794 by 1058 pixels when left out.
+    /// The window that the page is laid out in. When left out: for a PDF the sheet less its margins, else 794 by 1058 pixels.
     viewport: Option<Viewport>,
     /// Whether the page's scripts run; `true` when left out. Template code always does.
     javascript: Option<bool>,
