@@ -16,6 +16,8 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
   const SHEET_PX = 1000;
   const FAMILY_LENGTH = 1000;
   const NOTHING = 'data:,';
+  // Letters of files in both templates: each place that names a file has a copy of it.
+  const WRITTEN = 4 * limit;
   const SVG = 'http://www.w3.org/2000/svg';
   const its = name => Reflect.get(Document.prototype, name, document);
   // Chromium would write the date in its own language, and the page's address is an internal one.
@@ -24,6 +26,7 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
     url: () => '',
   };
   const named = new Map();
+  let written = 0;
   const unloaded = new Set();
   const styles = [];
 
@@ -42,7 +45,8 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
   function shown(option, address) {
     const trimmed = address.trim();
     if (!trimmed || /^(data:|#)/i.test(trimmed)) return address;
-    if (Object.hasOwn(files, trimmed)) return files[trimmed];
+    const file = Object.hasOwn(files, trimmed) ? files[trimmed] : undefined;
+    if (file !== undefined && (written += file.length) <= WRITTEN) return file;
     if (named.size < NAMED && !named.has(trimmed)) named.set(trimmed.slice(0, ADDRESS_LENGTH), option);
     return NOTHING;
   }

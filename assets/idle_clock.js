@@ -1,6 +1,6 @@
 // Tells a clock from a page that is still being made: a clock puts the same few words anew, again and again.
 //
-// Gives a function that takes the records of a MutationObserver, and answers whether they are those of a clock. What
+// Gives a function that takes the records of a MutationObserver, and answers whether a clock makes such changes. What
 // frames draw is none: an animation ends.
 //
 // limits: {clock, patience}: for how long (ms) such changes still count, those that follow one another slowly and fast;

@@ -86,7 +86,11 @@
   // The observer reports a change only after the present task, so its records are taken from it.
   const hasChanged = () => {
     const records = apply(natives.take, observer, []);
-    if (records.length === 0 || isClock(records)) return false;
+    if (records.length === 0) return false;
+    if (isClock(records)) {
+      pending.clocked();
+      return false;
+    }
     pending.changed();
     return true;
   };
@@ -183,6 +187,7 @@
     if (!pending.loaded && apply(natives.readyState, document, []) === 'complete') {
       pending.loaded = true;
       pending.settle();
+      if (apply(natives.query, document, ['body[onscroll]']) !== null) tellOfScrolling();
     }
     // Both are repeated: document.open() removes listeners, and an empty frame's first document is replaced.
     listen(window, 'load', onLoad);
@@ -209,22 +214,26 @@
   };
 
   // Listeners of the page as a whole: those of an element that scrolls in itself change nothing on paper.
-  function tellOfScrolling() {
-    let isTold = false;
+  let isTold = window.top !== window;
+  const tellOfScrolling = () => {
+    if (!isTold) apply(report, undefined, ['scrolls']);
+    isTold = true;
+  };
+  const watchScrolling = () => {
     const tell = (target, self, args) => {
-      if (!isTold) apply(report, undefined, ['scrolls']);
-      isTold = true;
+      tellOfScrolling();
       return apply(target, self, args);
     };
     around(EventTarget.prototype, 'addEventListener', (target, self, args) => {
       const isOfPage = args[0] === 'scroll' && (self === window || self === document || self === undefined);
       return isOfPage ? tell(target, self, args) : apply(target, self, args);
     });
-    for (const owner of [window, Document.prototype]) {
+    for (const owner of [window, Document.prototype, HTMLBodyElement.prototype]) {
       const member = getOwnPropertyDescriptor(owner, 'onscroll');
+      if (!member) continue;
       defineProperty(owner, 'onscroll', { ...member, set: new Proxy(member.set, { __proto__: null, apply: tell }) });
     }
-  }
+  };
 
   // Whether a page computes is asked from outside; only a worker estimates it (idle_worker.js).
   const computes = () => false;
@@ -247,8 +256,8 @@
   });
 
   watchUnseen(window, around, proxy, open, watchStores(window, around, listen, pending));
-  if (limits.steps > 0) showAll(window, around, proxy, pending, limits.steps);
-  if (window.top === window) tellOfScrolling();
+  if (limits.steps > 0) showAll(window, around, proxy, after, pending, limits.steps);
+  if (window.top === window) watchScrolling();
 
   around(HTMLCanvasElement.prototype, 'toBlob', (target, self, args) => {
     const callback = args[0];

@@ -31,7 +31,7 @@
   let fires = 0;
   // Counts changes: a chain begins anew with each.
   let epoch = 0;
-  // The epoch in which the changes were last those of a clock.
+  // The epoch in which a clock was last seen at work.
   let clockEpoch = -1;
   // Whether there is a list that grew as often as it may, whenever its end was seen.
   let isEndless = false;

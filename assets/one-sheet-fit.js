@@ -27,9 +27,13 @@ height => {
     const base = /min$/i.test(unit) ? Math.min(innerWidth, height) : /max$/i.test(unit) ? Math.max(innerWidth, height) : height;
     return `${number * base / 100}px`;
   };
+  const styleOf = element => {
+    const owner = [HTMLElement, SVGElement, MathMLElement].find(owner => element instanceof owner);
+    return owner && Reflect.get(owner.prototype, 'style', element);
+  };
   const mend = style => {
-    // A shorthand's value is empty where a variable is in it: its own name is not listed then, but those of its parts.
-    for (const name of [...style]) {
+    // Of a shorthand with a variable in it the parts are listed, and their values are empty.
+    for (const name of Array.from(style ?? [])) {
       const value = style.getPropertyValue(name);
       const auto = AUTO[name];
       if (value.search(auto ? OF_SHEET : LENGTH) < 0) continue;
@@ -64,8 +68,8 @@ height => {
   for (const name of ['styleSheets', 'adoptedStyleSheets']) {
     for (const sheet of own(name)) walk(sheet);
   }
-  for (const element of all('[style]')) mend(element.style);
-  const sheet = document.createElement('style');
+  for (const element of all('[style]')) mend(styleOf(element));
+  const sheet = Document.prototype.createElement.call(document, 'style');
   sheet.textContent = OURS;
   own('documentElement').prepend(sheet);
   return String(hasBreaks);

@@ -1,10 +1,10 @@
 // Scrolls a page to its end, a window at a time: its scripts may wait for that (parts that fade in, pictures loaded late).
 //
-// Runs where the page's own script does not reach. Answers how many steps it took; it takes `most` at most, and then
-// leaps to the end. A page that has not grown since is not scrolled again. It stays at its end: what a script shows when
-// somebody scrolls down it may hide when he scrolls up.
+// Runs where the page's own script does not reach. It takes `most` steps and `ms` at most, and then leaps to the end.
+// Answers `none` where there was nothing to scroll, or nothing more than before; `all`; `leapt`. The page stays at its end:
+// what a script shows when somebody scrolls down it may hide when they scroll up.
 // An element's name hides a member of the document (<img name=scrollingElement>), so its prototype is asked.
-async most => {
+async (most, ms) => {
   const read = (of, name, it) => Object.getOwnPropertyDescriptor(of, name).get.call(it);
   const root = read(Document.prototype, 'scrollingElement', document);
   const height = () => read(Element.prototype, 'scrollHeight', root);
@@ -18,10 +18,14 @@ async most => {
     await frame();
   };
   const known = Object.hasOwn(globalThis, 'platenScrolled') ? platenScrolled : 0;
-  if (!root || height() <= Math.max(known, innerHeight)) return '0';
-  let steps = 0;
-  for (let top = known; top < height() - innerHeight && steps < most; steps++) await to(top += innerHeight);
+  if (!root || height() <= Math.max(known, innerHeight)) return 'none';
+  const end = performance.now() + ms;
+  let top = known;
+  for (let steps = 0; top < height() - innerHeight && steps < most && performance.now() < end; steps++) {
+    await to(top += innerHeight);
+  }
+  const isThere = top >= height() - innerHeight;
   await to(height());
   Object.defineProperty(globalThis, 'platenScrolled', { value: height(), configurable: true });
-  return String(steps + 1);
+  return isThere ? 'all' : 'leapt';
 }

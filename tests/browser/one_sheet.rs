@@ -35,6 +35,7 @@ async fn heights_that_depend_on_the_sheet_make_no_second_one() {
         "<style>@layer x{main{display:flex;flex-direction:column;block-size:100svh}}</style><main>A<b>B</b></main><p>END",
         "<style>@supports (height:1vh){.a{& b{display:block;min-height:100lvb}}}</style><p class=a><b>A</b><p>END",
         "<p style='padding-top:90vh;margin-bottom:10vmax'>A<p>END",
+        "<img name=createElement><form style='min-height:100vh'><input name=style hidden>A</form><p>END",
     ] {
         for task in [static_page(page), scripted(page)] {
             let sheet = one_sheet(&pool, task).await;

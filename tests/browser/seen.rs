@@ -23,6 +23,11 @@ async fn what_waits_to_be_seen_is_seen() {
         document.addEventListener('scroll', look, { passive: true }); look()</script>";
     let by_handler = "<div style='height:3000px'></div><p id=x>WAITING</p><script>onscroll = () => { \
         if (x.getBoundingClientRect().top < innerHeight) x.textContent = 'SEEN' }</script>";
+    let by_attribute = "<body onscroll=\"if (x.getBoundingClientRect().top < innerHeight) x.textContent = 'SEEN'\">\
+        <div style='height:3000px'></div><p id=x>WAITING</p><script></script>";
+    // An observer that is given up at once, as frameworks do that try each effect twice, keeps nothing pending.
+    let given_up = "<p id=x>WAITING</p><script>for (const last of [false, true]) { const o = new IntersectionObserver(seen => { \
+        x.textContent = 'SEEN' }); o.observe(x); if (!last) o.disconnect() }</script>";
     let in_scroller = "<style>main{height:200px;overflow:auto}@media print{main{height:auto;overflow:visible}}</style><main>\
         <div style='height:3000px'></div><p id=x>WAITING</p></main><script>new IntersectionObserver(seen => { \
         if (seen[0].isIntersecting) x.textContent = 'SEEN' }).observe(x)</script>";
@@ -38,6 +43,8 @@ async fn what_waits_to_be_seen_is_seen() {
         (fading, "SEEN TWO THREE"),
         (by_scrolling, "SEEN TWO THREE"),
         (by_handler, "SEEN"),
+        (by_attribute, "SEEN"),
+        (given_up, "SEEN"),
         (in_scroller, "SEEN"),
         (late, "SEEN"),
         (frame, "SEEN"),
@@ -101,7 +108,7 @@ async fn a_list_without_end_and_a_page_without_end_are_bounded_and_warned_of() {
         if (x.getBoundingClientRect().top < innerHeight) x.textContent = 'SEEN' }</script>";
     let rendered = pool.render(&scripted(long)).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "SEEN");
-    assert!(rendered.warnings[0].starts_with("the page was scrolled in 5 steps (browser.seen_steps_limit)"));
+    assert!(rendered.warnings[0].starts_with("the page is longer than 5 windows (browser.seen_steps_limit)"));
     pool.finish().await;
     let pool = TestPool::start(|config| config.seen_steps_limit = 0);
     assert_eq!(text_of(&pool.render(&scripted(OBSERVED)).await.unwrap().bytes), "WAITING");

@@ -1,7 +1,7 @@
 //! Where the links of a PDF lead.
 //!
 //! Hazard: a page is shown under a host of the renderer's own, and Chromium writes each link with its whole address. Readers of
-//! the file could follow none of them, and see a name that nobody should. So a relative link leads to `baseUrl`, or nowhere.
+//! the file could follow none of them, and would see a name that means nothing to them. So a relative link leads to `baseUrl`, or nowhere.
 
 use bytes::{Bytes, BytesMut};
 use memchr::memmem;
@@ -114,9 +114,9 @@ mod tests {
             let mut eraser = LinkEraser::of_host(host);
             let pieces: Vec<_> = file.as_bytes().chunks(piece).collect();
             let passed = pieces.iter().enumerate().map(|(at, piece)| {
-                let passed = eraser.pass(Bytes::copy_from_slice(piece), at + 1 == pieces.len());
-                assert!(!passed.is_empty());
-                passed
+                let part = eraser.pass(Bytes::copy_from_slice(piece), at + 1 == pieces.len());
+                assert!(!part.is_empty());
+                part
             });
             let passed: Vec<_> = passed.collect();
             assert_eq!(String::from_utf8(passed.concat()).unwrap(), wanted, "{piece}");

@@ -130,7 +130,7 @@ async fn scan_until_idle(page: &mut OpenPage, task: &PageTask) -> Result<bool, S
         let left = page.limits.rest_cap.saturating_sub(begun.elapsed());
         let is_idle = task.lane == Lane::Static || become_idle(page, left, &task.options).await?;
         diagnose::check_reached(page)?;
-        let was_scrolled = is_idle && Box::pin(scroll::to_end(page, task)).await?;
+        let was_scrolled = is_idle && Box::pin(scroll::to_end(page, task, left)).await?;
         let was_woken = Box::pin(inspect::inspect(page, task)).await?;
         if !is_idle || !(was_scrolled || was_woken) {
             return Ok(is_idle);

@@ -1,4 +1,4 @@
-//! The browsers that one account has at a time: those of quarantine (`quarantine.rs`), and those that draw WebGL, whose
+//! The browsers that one account has at a time: the ones of quarantine (`quarantine.rs`), and the ones that draw WebGL, whose
 //! graphics process all pages in them share. They are started when a page waits for one, and ended when their holders are out
 //! of quarantine, or have drawn nothing for a while.
 

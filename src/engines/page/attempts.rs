@@ -36,9 +36,8 @@ struct OtherTab {
 }
 
 /// Renders once more in another tab where others caused the loss of its own, and once more alone in a browser where that was
-/// lost: one of its pages may have ended it, and would end the next one with all others. The same once more where it asks for
-/// WebGL. Only the last attempt's warnings are
-/// given: what an earlier one warned of may not be in the document.
+/// lost: one of its pages may have ended it, and would end the next one with all others. A page that asks for WebGL is rendered
+/// once more with it. Only the last attempt's warnings are given: what an earlier one warned of may not be in the document.
 async fn attempts<T>(
     warnings: &mut Warnings,
     mut attempt: impl AsyncFnMut(OtherTab, &mut Warnings) -> Result<T, RenderError>,

@@ -12,6 +12,8 @@ use crate::domain::format_opts::{CssPage, CssSize, SIDES, css_length_in};
 use crate::domain::site::Site;
 
 const RULE: &[u8] = b"@page";
+/// Most rules that are read: the last one counts, and a page has a few.
+const RULES_LIMIT: usize = 1_000;
 /// A longer rule is not read to its end.
 const RULE_LIMIT_BYTES: usize = 4_096;
 
@@ -24,11 +26,9 @@ pub fn sheets(site: &Site) -> Vec<Bytes> {
 /// What the rules for every page say in `sheets`.
 pub fn said_of_every_page(sheets: &[Bytes]) -> CssPage {
     let mut said = CssPage::default();
-    for sheet in sheets {
-        for at in places(sheet, RULE) {
-            let rest = &sheet[at + RULE.len()..];
-            read_rule(&String::from_utf8_lossy(&rest[..rest.len().min(RULE_LIMIT_BYTES)]), &mut said);
-        }
+    let rules = sheets.iter().flat_map(|sheet| places(sheet, RULE).map(|at| &sheet[at + RULE.len()..]));
+    for rule in rules.take(RULES_LIMIT) {
+        read_rule(&String::from_utf8_lossy(&rule[..rule.len().min(RULE_LIMIT_BYTES)]), &mut said);
     }
     said
 }
