@@ -1,4 +1,5 @@
-// The headings of the page as they read, for the bookmarks of its PDF: an array of texts.
+// The headings of the page as they read, for the bookmarks of its PDF: an array of texts. A heading has two where its tags
+// may have more or less than it shows.
 //
 // Members are read from their prototypes, for an element's name hides a member of the document.
 (countLimit, charsLimit) => {
@@ -32,8 +33,12 @@
     for (const element of find(root, '*')) {
       if (texts.length >= countLimit) return;
       if (element instanceof HTMLElement && is(element, 'h1, h2, h3, h4, h5, h6, [role="heading"]')) {
-        const text = shown(element).replace(/[ \t\n\f\r]+/g, ' ').trim();
-        if (text !== '' && text.length <= charsLimit) texts.push(text);
+        // Tags leave out what is hidden from them, unless it can be focused, and pictures that do not come.
+        const reads = find(element, APART).length === 0 ? [innerText(element)] : [shown(element), innerText(element)];
+        for (const read of reads) {
+          const text = read.replace(/[ \t\n\f\r]+/g, ' ').trim();
+          if (text !== '' && text.length <= charsLimit) texts.push(text);
+        }
       }
       const inner = rootOf(element);
       if (inner !== null) collect(inner);

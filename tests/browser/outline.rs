@@ -6,7 +6,7 @@ use std::process::Command;
 use platen::browser::PageTask;
 use serde_json::Value;
 
-use crate::support::{TestPool, asking, info_of, put_page, scripted, static_page};
+use crate::support::{TestPool, asking, info_of, put_page, scripted, static_page, with_bytes};
 
 const NARROW: &str = "<!doctype html><meta charset=utf-8><body style='width:120px'>";
 
@@ -65,26 +65,29 @@ async fn a_bookmark_reads_as_its_heading_in_every_lane() {
 async fn headings_are_found_where_they_are_drawn() {
     let pool = TestPool::start(|_| {});
     let page = format!(
-        "{NARROW}<h1>Numbered list heading</h1><ol><li><h2>Heading of an item that wraps</h2></ol>\
+        "{NARROW}<h1>Numbered list heading</h1><h2 style='display:list-item;list-style:decimal inside'>Heading as an item itself</h2>\
+        <ol><li><h2>Heading of an item that wraps</h2></ol>\
         <table><tr><td><h2>Heading of a cell that wraps</h2></table>\
         <div style='columns:2;width:300px'><h2>Heading in columns that wraps there</h2></div>\
-        <h2 style='display:list-item;list-style:disc inside'>Heading as an item itself</h2>\
-        <h2><img alt='Sign of' src=data:image/gif;base64,R0lGODlhAQABAAAAACw=>the firm <a aria-hidden=true href=#a>§</a> here</h2>\
+        <h2><img alt='Sign of' width=9 height=9 src=dot.png>the firm <b aria-hidden=true>§</b> here</h2>\
+        <h2>Part of the text <a aria-hidden=true href=#a>#</a></h2>\
         <div id=a></div><div id=b>slotted words here</div><script>\
         a.attachShadow({{mode:'open'}}).innerHTML = '<h2>Heading in a shadow tree</h2>';\
         b.attachShadow({{mode:'open'}}).innerHTML = '<h2>With <slot></slot></h2>';</script>"
     );
     let wanted = [
         "Numbered list heading",
+        "1. Heading as an item itself",
         "Heading of an item that wraps",
         "Heading of a cell that wraps",
         "Heading in columns that wraps there",
-        "• Heading as an item itself",
         "Sign of the firm here",
+        "Part of the text #",
         "Heading in a shadow tree",
         "With slotted words here",
     ];
-    assert_eq!(titles(&pool, r#"{"outline":true}"#, scripted(&page)).await, wanted);
+    let task = with_bytes(&page, &[("dot.png", include_bytes!("dot.png"))]);
+    assert_eq!(titles(&pool, r#"{"outline":true}"#, task).await, wanted);
     pool.finish().await;
 }
 
