@@ -47,7 +47,7 @@ impl BrowserMetrics {
         let browsers = levels(
             "platen_browsers",
             "state",
-            "Chromiums: up, quarantine, graphics (WebGL), successor (being warmed), leaving (its last pages end)",
+            "Chromiums: up, quarantine, graphics (WebGL), successor (warming), leaving (ending)",
         );
         let leased = levels("platen_browser_leased_tabs", "lane", "Tabs in use, by lane");
         let tabs = levels("platen_browser_tabs", "state", "Tabs that nobody uses now: making, spare, kept");
