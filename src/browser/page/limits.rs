@@ -65,3 +65,18 @@ impl PageLimits {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn a_long_page_has_more_time_for_each_mb() {
+        let config = Config::default().browser;
+        let (short, long) = (PageLimits::of(&config, (1 << 20) - 1), PageLimits::of(&config, 5 << 20));
+        assert_eq!((short.for_length, short.load), (Duration::ZERO, Duration::from_secs(15)));
+        let seconds = [long.load, long.readiness, long.print].map(|limit| limit.as_secs());
+        assert_eq!(seconds, [65, 65, 80]);
+    }
+}
