@@ -1,8 +1,7 @@
 // Scrolls a page to its end, a window at a time: its scripts may wait for that (parts that fade in, pictures loaded late).
 //
 // Runs where the page's own script does not reach. It takes `most` steps and `ms` at most, and then leaps to the end.
-// Answers `none` where there was nothing to scroll, or nothing more than before; `all`; `leapt`. The page stays at its end:
-// what a script shows when somebody scrolls down it may hide when they scroll up.
+// Answers `none` where there was nothing to scroll, or nothing more than before; `all`; `leapt`.
 // An element's name hides a member of the document (<img name=scrollingElement>), so its prototype is asked.
 async (most, ms) => {
   const read = (of, name, it) => Object.getOwnPropertyDescriptor(of, name).get.call(it);

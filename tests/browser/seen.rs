@@ -2,7 +2,7 @@
 
 use platen::browser::{PageOutput, PageTask};
 
-use crate::support::{TestPool, asking, picture_of, scripted, text_of, with_bytes, with_files};
+use crate::support::{TestPool, asking, picture_of, scripted, text_of, with_bytes, with_files, words_of};
 
 const OBSERVED: &str = "<div style='height:3000px'></div><p id=x>WAITING</p><script>new IntersectionObserver(seen => { \
     if (seen[0].isIntersecting) x.textContent = 'SEEN' }).observe(x)</script>";
@@ -79,6 +79,23 @@ async fn pictures_loaded_when_they_are_seen_are_on_a_picture_of_the_whole_page()
         let first = picture_of(&pool.render(&task).await.unwrap().bytes);
         assert_eq!((first.count(BLUE), first.at(10, 10)), (0, [255; 4]), "{script}");
     }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn what_sticks_to_the_window_stays_at_the_beginning() {
+    let pool = TestPool::start(|_| {});
+    let page = "<body style='margin:0'><header style='position:sticky;top:0;background:#00f;height:40px'>STICKY</header>\
+        <p style='height:2500px'>A<p id=x>WAITING<script>addEventListener('scroll', () => setTimeout(() => x.textContent = \
+        x.getBoundingClientRect().top < innerHeight ? 'SEEN' : 'HIDDEN', 100))</script>";
+    let pdf = pool.render(&scripted(page)).await.unwrap().bytes;
+    assert_eq!(text_of(&pdf), "STICKY A SEEN");
+    let words = words_of(&pdf);
+    let sticky = words.iter().find(|word| word.text == "STICKY").unwrap();
+    assert!(sticky.sheet == 1 && sticky.top < 20.0, "{sticky:?}");
+    let task = PageTask { output: PageOutput::Png, ..scripted(page) };
+    let picture = pool.render(&asking(r#"{"fullPage":true}"#, task)).await.unwrap();
+    assert_eq!(picture_of(&picture.bytes).at(200, 20), BLUE);
     pool.finish().await;
 }
 

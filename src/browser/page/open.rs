@@ -113,6 +113,7 @@ async fn wait_until_ready(page: &mut OpenPage, task: &PageTask) -> Result<(), St
     let seen = page.within(page.limits.readiness, ready).await?;
     wait::for_timeout(page, options).await?;
     let is_idle = scan_until_idle(page, task).await?;
+    Box::pin(scroll::back(page, task)).await?;
     if task.lane == Lane::Scripted && is_idle {
         diagnose::warn_of_pending(page, options);
     }

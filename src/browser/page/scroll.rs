@@ -7,17 +7,25 @@ use super::open_page::OpenPage;
 use super::task::{PageOutput, PageTask};
 
 const SCROLL: &str = include_str!("../../../assets/scroll.js");
+/// Goes back to the page's beginning, and keeps that from its scripts: what they show when somebody scrolls down they may hide
+/// when they scroll up. Hazard: where a page is printed at its end, its sticky elements lie there.
+const BACK: &str = "async () => {
+    for (const type of ['scroll', 'scrollend']) {
+        EventTarget.prototype.addEventListener.call(window, type, event => event.stopImmediatePropagation(), true);
+    }
+    scrollTo({ top: 0, left: 0, behavior: 'instant' });
+    await new Promise(done => {
+        requestAnimationFrame(() => setTimeout(done));
+        setTimeout(done, 500);
+    });
+}";
 
 /// Scrolls the page to its end within `left`, where all of it is shown; false where nothing was to be done.
 pub(super) async fn to_end(page: &mut OpenPage, task: &PageTask, left: Duration) -> Result<bool, StepError> {
-    let is_whole = match task.output {
-        PageOutput::Pdf | PageOutput::Html => true,
-        PageOutput::Png | PageOutput::Jpg => task.options.picture.full_page,
-    };
-    let steps = page.limits.seen_steps;
-    if !is_whole || steps == 0 || !page.state.borrow().idle.heeds_scrolling {
+    if !is_scrolled(page, task) {
         return Ok(false);
     }
+    let steps = page.limits.seen_steps;
     // Half of it: the page has to come to rest behind that.
     let limit = left / 2;
     let question = format!("({SCROLL})({steps},{})", limit.as_millis());
@@ -35,4 +43,20 @@ pub(super) async fn to_end(page: &mut OpenPage, task: &PageTask, left: Duration)
         ));
     }
     Ok(scrolled.is_some_and(|scrolled| scrolled != "none"))
+}
+
+/// Goes back to the beginning of a page that was scrolled, once it has come to rest.
+pub(super) async fn back(page: &OpenPage, task: &PageTask) -> Result<(), StepError> {
+    if is_scrolled(page, task) {
+        page.ask_for_warning(format!("({BACK})()")).await?;
+    }
+    Ok(())
+}
+
+fn is_scrolled(page: &OpenPage, task: &PageTask) -> bool {
+    let is_whole = match task.output {
+        PageOutput::Pdf | PageOutput::Html => true,
+        PageOutput::Png | PageOutput::Jpg => task.options.picture.full_page,
+    };
+    is_whole && page.limits.seen_steps > 0 && page.state.borrow().idle.heeds_scrolling
 }
