@@ -96,7 +96,7 @@ async fn a_page_that_kills_its_browser_again_and_again_fails_alone() {
     let app = TestApp::with(&settings).await;
     // What blobs hold is in Chromium's own process, so it is that one which is ended.
     let killer = "<script>window.kept = []; setInterval(() => { const bytes = new Uint8Array(8 << 20).fill(7); \
-        document.title = kept.push(new Blob([bytes])) }, 10)</script>";
+        document.body.append(kept.push(new Blob([bytes]))) }, 10)</script>";
     // Slow enough to be open and unfinished whenever the killer takes its browser down.
     let slow = "<p id=p></p><script>setTimeout(() => p.textContent = 'done', 2500)</script>";
     let killer = app.prepared("pdf", killer, json!({})).await;
