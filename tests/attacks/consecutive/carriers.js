@@ -275,7 +275,7 @@ const carriers = {
     look: () => new Promise(done => {
       addEventListener('securitypolicyviolation', it => done(it.violatedDirective), { once: true });
       add('audio', { src: 'data:audio/wav,' });
-      setTimeout(done, 100);
+      setTimeout(done, patience());
     }),
   },
   'document.domain': { set: () => { document.domain = above() }, look: () => document.domain === location.hostname ? '' : document.domain },
