@@ -191,17 +191,7 @@ impl BrowserConfig {
         ] {
             errors.within(key, value, 100, 3_600_000);
         }
-        errors.within("browser.quiet_window_ms", self.quiet_window_ms, 10, 60_000);
-        errors.within("browser.timer_limit_ms", self.timer_limit_ms, 0, 600_000);
-        errors.within("browser.yield_after_ms", self.yield_after_ms, 1, 86_400_000);
-        errors.within("browser.timer_chain_limit", self.timer_chain_limit, 0, 10_000);
-        errors.within("browser.long_page_ms_per_mb", self.long_page_ms_per_mb, 0, 600_000);
-        errors.within("browser.chain_limit_ms", self.chain_limit_ms, 0, 600_000);
-        errors.within("browser.clock_limit_ms", self.clock_limit_ms, 0, 600_000);
-        errors.within("browser.seen_steps_limit", self.seen_steps_limit, 0, 10_000);
-        errors.within("browser.watched_workers_limit", self.watched_workers_limit, 0, 1_000);
-        errors.within("browser.memory_watch_ms", self.memory_watch_ms, 50, 60_000);
-        errors.within("browser.rest_cap_ms", self.rest_cap_ms, self.quiet_window_ms, 600_000);
+        self.validate_waits(errors);
         errors.within("browser.heap_limit_mb", self.heap_limit_mb, 32, 16_384);
         let renderer = self.renderer_memory_limit_mb;
         if renderer > 0 {
@@ -225,6 +215,20 @@ impl BrowserConfig {
         errors.within("browser.picture_limit_pixels", self.picture_limit_pixels, 840_052, 1 << 30);
         errors.within("browser.wait_limit_ms", self.wait_limit_ms, 0, 600_000);
         errors.within("browser.tagged_pages_limit", self.tagged_pages_limit, 0, 1_000_000);
+    }
+
+    fn validate_waits(&self, errors: &mut SettingErrors) {
+        errors.within("browser.quiet_window_ms", self.quiet_window_ms, 10, 60_000);
+        errors.within("browser.timer_limit_ms", self.timer_limit_ms, 0, 600_000);
+        errors.within("browser.yield_after_ms", self.yield_after_ms, 1, 86_400_000);
+        errors.within("browser.timer_chain_limit", self.timer_chain_limit, 0, 10_000);
+        errors.within("browser.long_page_ms_per_mb", self.long_page_ms_per_mb, 0, 600_000);
+        errors.within("browser.chain_limit_ms", self.chain_limit_ms, 0, 600_000);
+        errors.within("browser.clock_limit_ms", self.clock_limit_ms, 0, 600_000);
+        errors.within("browser.seen_steps_limit", self.seen_steps_limit, 0, 10_000);
+        errors.within("browser.watched_workers_limit", self.watched_workers_limit, 0, 1_000);
+        errors.within("browser.memory_watch_ms", self.memory_watch_ms, 50, 60_000);
+        errors.within("browser.rest_cap_ms", self.rest_cap_ms, self.quiet_window_ms, 600_000);
     }
 
     fn validate_reuse(&self, errors: &mut SettingErrors) {

@@ -1,5 +1,6 @@
 //! Numbers of the data that lose digits: what reads JSON as JavaScript does holds each as a double (IEEE 754).
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use memchr::memchr2;
@@ -123,7 +124,7 @@ fn path(json: &[u8], levels: &[Level]) -> String {
     for level in levels {
         let key = match level {
             Level::Element(number) => {
-                path.push_str(&format!("[{number}]"));
+                let _ = write!(path, "[{number}]");
                 continue;
             }
             Level::Member(key) => String::from_utf8_lossy(&json[key.clone()]),
@@ -131,7 +132,7 @@ fn path(json: &[u8], levels: &[Level]) -> String {
         let name = key.trim_matches('"');
         let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$');
         if name.is_empty() || name.starts_with(char::is_numeric) || !name.chars().all(is_name) {
-            path.push_str(&format!("[{key}]"));
+            let _ = write!(path, "[{key}]");
         } else {
             path.push_str(if path.is_empty() { "" } else { "." });
             path.push_str(name);

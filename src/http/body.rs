@@ -43,18 +43,18 @@ pub(super) async fn read<T: Send + 'static>(
     let arrival = timeout(Duration::from_secs(longest_s), collect(request, &mut payload, state, limit)).await;
     let bytes = arrival.unwrap_or_else(|_| Err(too_slow(longest_s)))?;
     let (state, is_declared) = (state.clone(), declared_bytes(request).is_some());
-    thread::by_size(bytes.len(), move || reader(&Body::check(bytes, is_declared, &state)?, &state)).await?
+    thread::by_size(bytes.len(), move || reader(&Body::check(&bytes, is_declared, &state)?, &state)).await?
 }
 
 impl Body {
     /// `is_declared`: a `Content-Length` said where the body ends.
-    fn check(sent: Bytes, is_declared: bool, state: &HttpState) -> Result<Self, Problem> {
+    fn check(sent: &Bytes, is_declared: bool, state: &HttpState) -> Result<Self, Problem> {
         let bytes = encoding::without_bom(sent.clone());
         if bytes.trim_ascii().is_empty() {
             return Ok(Self(Bytes::from_static(b"{}")));
         }
         json::check(&bytes, as_count(state.config.http.json_depth_limit)).map_err(|error| {
-            let cut = error.cut_by_length(&sent).filter(|_| is_declared);
+            let cut = error.cut_by_length(sent).filter(|_| is_declared);
             let cut = cut.map(|cut| format!(" It {cut}.")).unwrap_or_default();
             let detail = format!("The body is not valid JSON at {error}.{cut}");
             Problem::new(Code::MalformedJson, detail)

@@ -1,4 +1,4 @@
-//! WebGL, which SwiftShader draws on the processor, in a process of Chromium's own and inside Chromium's sandbox.
+//! WebGL, which `SwiftShader` draws on the processor, in a process of Chromium's own and inside Chromium's sandbox.
 //!
 //! Hazard: inside of its sandbox that process can load no library, and graphics that are loaded before run threads which the
 //! sandbox leaves out. So the dynamic loader maps the library at the start, while it does nothing yet, under the name by which
@@ -16,15 +16,15 @@ use super::profile::Profile;
 use crate::browser::cdp::connection::Connection;
 use crate::workers::ChildSpec;
 
-/// SwiftShader, beside Chromium's program.
+/// `SwiftShader`, beside Chromium's program.
 const LIBRARY: &str = "libvk_swiftshader.so";
 /// The name by which graphics look for a driver.
 const DRIVER: &str = "libvulkan.so";
 
-/// The same Chromium with SwiftShader in memory before anything of it runs.
+/// The same Chromium with `SwiftShader` in memory before anything of it runs.
 ///
 /// # Errors
-/// SwiftShader is not installed beside `executable`, or cannot be linked into `profile`.
+/// `SwiftShader` is not installed beside `executable`, or cannot be linked into `profile`.
 pub(super) fn preloaded(
     spec: ChildSpec,
     executable: &Path,

@@ -107,9 +107,9 @@ mod tests {
         let host = "0123456789abcdef0123456789abcdef.ab12.localhost";
         let file =
             format!("/URI (http://{host}/a.pdf) /URI (https://h.test/) ({host}) /URI (http://{host}/b)/UR");
-        let erased = format!("about:blank#{}", "0".repeat("http://".len() + host.len() - NOWHERE.len()));
+        let nowhere = format!("about:blank#{}", "0".repeat("http://".len() + host.len() - NOWHERE.len()));
         let own = format!("http://{host}");
-        let wanted = file.replace(&format!("({own}"), &format!("({erased}"));
+        let wanted = file.replace(&format!("({own}"), &format!("({nowhere}"));
         for piece in [65, 70, 99, 1_000] {
             let mut eraser = LinkEraser::of_host(host);
             let pieces: Vec<_> = file.as_bytes().chunks(piece).collect();

@@ -51,7 +51,7 @@ impl MetadataWriter {
         }
         let nothing = entries.is_empty() && headings.is_empty();
         let (outline, head, tail, length) = Default::default();
-        (!nothing).then(|| Self { entries, headings, outline, head, tail, length })
+        (!nothing).then_some(Self { entries, headings, outline, head, tail, length })
     }
 
     /// A piece of the file passes.

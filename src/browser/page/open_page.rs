@@ -27,6 +27,7 @@ use crate::domain::lane::Lane;
 pub(in crate::browser) const WARNING_LIMIT: Duration = Duration::from_secs(1);
 
 /// A page in its tab.
+#[expect(clippy::struct_excessive_bools, reason = "what is known of a page, each by its name")]
 pub(in crate::browser) struct OpenPage {
     pub lease: Lease,
     /// How it is served; `None` where it was written into the tab.

@@ -101,11 +101,11 @@ mod tests {
         }
         assert_eq!(margin_mm("@page{margin:1cm 20mm}"), [Some(10.0), Some(20.0), Some(10.0), Some(20.0)]);
         assert_eq!(
-            margin_mm("@page{margin:1cm;margin-left:0}").map(|it| it.unwrap()),
-            [10.0, 10.0, 10.0, 0.0]
+            margin_mm("@page{margin:1cm;margin-left:0}"),
+            [Some(10.0), Some(10.0), Some(10.0), Some(0.0)]
         );
-        assert_eq!(margin_mm("@page{margin:1mm 2mm 3mm}").map(|it| it.unwrap()), [1.0, 2.0, 3.0, 2.0]);
-        assert_eq!(margin_mm("@page{margin:1mm 2mm 3mm 4mm}").map(|it| it.unwrap()), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(margin_mm("@page{margin:1mm 2mm 3mm}"), [Some(1.0), Some(2.0), Some(3.0), Some(2.0)]);
+        assert_eq!(margin_mm("@page{margin:1mm 2mm 3mm 4mm}"), [Some(1.0), Some(2.0), Some(3.0), Some(4.0)]);
         assert_eq!(margin_mm("@page{margin-top:2em;@top-left{margin-top:9mm}}"), [None; 4]);
     }
 
