@@ -40,7 +40,7 @@ fn cut(picture: &[u8]) -> &[u8] {
 
 /// A page that shows all of `files`.
 fn showing(files: &[(String, Vec<u8>)], rest: &str) -> PageTask {
-    let page: String = files.iter().map(|(name, _)| format!("<img src='{name}'>")).collect();
+    let page = files.iter().map(|(name, _)| format!("<img src='{name}'>")).collect::<Vec<_>>().concat();
     let files: Vec<_> = files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
     with_bytes(&format!("<p>text{page}{rest}"), &files)
 }

@@ -142,7 +142,8 @@ impl TestPool {
     }
 
     pub async fn render_in(&self, lease: Lease, task: &PageTask) -> Result<Rendered, PageError> {
-        let mut printed = print(open(lease, task, &self.config, |_| {}).await?).await?;
+        let ready = Box::pin(open(lease, task, &self.config, |_| {})).await?;
+        let mut printed = Box::pin(print(ready)).await?;
         let mut bytes = Vec::new();
         while let Some(chunk) = printed.next_chunk().await? {
             bytes.extend_from_slice(&chunk);
