@@ -3,12 +3,12 @@
 // `templates` are their texts by option. `files` are `data:` addresses by the addresses that name them; what else is
 // named is taken out, for some of it ends the renderer. Fonts are loaded here: that document shows a font only if its
 // `data:` address was loaded before. The page's own fonts hold too, up to `limit` letters. `generic` are the families that
-// generic names mean.
+// generic names mean. rulesOf: rules_of.js.
 //
 // Gives JSON: the `templates`; the `family` of the page's body; `named`, a list of [option, address] of what was
 // taken out, without an option where a font of the page's names it; `unloaded`, families that cannot be shown.
 // An element's name hides a member of the document (<img name=body>), so its prototype is asked.
-async ({ templates, files, limit, generic, locale, timeZone }) => {
+async (rulesOf, { templates, files, limit, generic, locale, timeZone }) => {
   const NAMED = 100;
   const ADDRESS_LENGTH = 2000;
   // Up to so many sheets the page's own fonts may be as long as `limit`, and shorter on more: each sheet takes them anew.
@@ -98,15 +98,7 @@ async ({ templates, files, limit, generic, locale, timeZone }) => {
     return after === before ? template : after;
   }
 
-  // The rules of a style sheet that can be read, with those in their blocks and those that it imports.
-  function rules(sheet) {
-    try {
-      return [...sheet.cssRules].flatMap(rule => [rule, ...rules(rule.styleSheet ?? rule)]);
-    } catch {
-      return [];
-    }
-  }
-  const faces = sheet => rules(sheet).filter(rule => rule instanceof CSSFontFaceRule);
+  const faces = sheet => rulesOf(sheet).filter(rule => rule instanceof CSSFontFaceRule);
   const family = rule => rule.style.getPropertyValue('font-family').replace(/^["']|["']$/g, '');
 
   const source = rule => rule.style.getPropertyValue('src');

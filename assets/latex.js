@@ -9,6 +9,7 @@
 //   paragraphs(value)   the same, with a paragraph for each part between empty lines
 //   formula(value)      for formulas: a number as TeX sets numbers there, anything else as upright text
 //   url(value)          an address for \href and \url of hyperref
+//   index(value)        an entry of \index
 //   key(value)          a name for \label, \ref and \cite, a different one for each value; a plain one is unchanged
 //   prepare(text, seen)  the text for EJS: each \VAR{…} that is not printed as text becomes <%= … %>, and a %> that
 //                        ends no tag is escaped; `seen` gets the places of the former
@@ -142,6 +143,11 @@
       .replace(/[%#&_$]/g, '\\$&');
   }
 
+  // \index reads braces as they are written, so they must pair; makeindex takes ! and @ as its own unless a quote stands before.
+  const BRACES = { '\\{': '\\textbraceleft{}', '\\}': '\\textbraceright{}' };
+  const index = (value) =>
+    escape(value).replace(/\\[{}]/g, (brace) => BRACES[brace]).replace(/[!@]/g, '"$&');
+
   const key = (value) => text(value).replace(/[^\w:.+/-]/gu, (sign) => `*${sign.codePointAt(0).toString(16)}*`);
 
   // ----- Tags -----
@@ -274,6 +280,6 @@
     }
   }
 
-  globalThis.latex = Object.freeze({ escape, lines, paragraphs, formula, url, key });
+  globalThis.latex = Object.freeze({ escape, lines, paragraphs, formula, url, index, key });
   return { escape, prepare };
 });

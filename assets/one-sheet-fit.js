@@ -3,10 +3,10 @@
 // A height in vh or % of a sheet that is as high as its page means nothing: it is taken for `auto`, as CSS does for % of
 // a height that is not given; a page without doctype resolves % by the sheet nevertheless. Where vh is another
 // property's, it is that of the window, `height` CSS pixels high.
-// Answers whether the page had forced breaks.
+// rulesOf: rules_of.js. Answers whether the page had forced breaks.
 // Hazard: a rule of ours must win over any of the page's. Of rules that are !important the earliest layer's win.
 // An element's name hides a member of the document (<img name=styleSheets>), so its prototype is asked.
-height => {
+(rulesOf, height) => {
   const own = name => Reflect.get(Document.prototype, name, document);
   const LENGTH = /(-?(?:\d+\.?\d*|\.\d+))([sld]?v(?:h|b|min|max))\b/gi;
   const AUTO = {
@@ -40,23 +40,6 @@ height => {
       style.setProperty(name, auto ?? value.replace(LENGTH, inPixels), style.getPropertyPriority(name));
     }
   };
-  const walk = sheet => {
-    let rules;
-    // Reading the rules of another host's sheet throws.
-    try {
-      rules = sheet.cssRules;
-    } catch {
-      return;
-    }
-    descend(rules);
-  };
-  const descend = rules => {
-    for (const rule of rules) {
-      if (rule.style && !(rule instanceof CSSPageRule)) mend(rule.style);
-      if (rule instanceof CSSImportRule && rule.styleSheet !== null) walk(rule.styleSheet);
-      if (rule.cssRules) descend(rule.cssRules);
-    }
-  };
 
   let hasBreaks = false;
   let looked = 0;
@@ -65,8 +48,8 @@ height => {
     const { breakBefore, breakAfter } = getComputedStyle(element);
     hasBreaks = BREAKS.test(breakBefore) || BREAKS.test(breakAfter);
   }
-  for (const name of ['styleSheets', 'adoptedStyleSheets']) {
-    for (const sheet of own(name)) walk(sheet);
+  for (const sheet of [...own('styleSheets'), ...own('adoptedStyleSheets')]) {
+    for (const rule of rulesOf(sheet)) if (!(rule instanceof CSSPageRule)) mend(rule.style);
   }
   for (const element of all('[style]')) mend(styleOf(element));
   const sheet = Document.prototype.createElement.call(document, 'style');

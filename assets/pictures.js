@@ -1,4 +1,4 @@
-// Which pictures of a page were loaded and cannot be shown.
+// Which pictures of a page were loaded and cannot be shown. The images in doubt are kept for pictures_decoded.js.
 //
 // Runs where the page's own script does not reach. Answers null, or {broken, doubtful, suspects}: addresses of pictures
 // that the page shows broken, whatever the reason; of others (backgrounds, posters, pictures of drawings) that the browser
@@ -40,14 +40,19 @@
     return foreign <= FOREIGN_PIXELS;
   };
   const broken = new Set();
-  const suspects = new Set();
+  // By addresses as they are told, the images by their whole addresses.
+  const suspects = new Map();
+  Object.defineProperty(globalThis, 'platenSuspects', { value: suspects, configurable: true });
   const look = page => {
     for (const image of Reflect.get(Document.prototype, 'images', page)) {
       if (broken.size + suspects.size >= MOST) return;
       const address = image.currentSrc;
-      if (!image.complete || !address || suspects.has(short(address))) continue;
+      const same = suspects.get(short(address));
+      if (!image.complete || !address || same?.has(address)) continue;
       if (!image.naturalWidth && !image.naturalHeight) broken.add(address);
-      else if (endsEarly(address) || isForeignAndSmall(image)) suspects.add(short(address));
+      else if (endsEarly(address) || isForeignAndSmall(image)) {
+        suspects.set(short(address), (same ?? new Map()).set(address, image));
+      }
     }
     for (const frame of Document.prototype.querySelectorAll.call(page, 'iframe, frame')) {
       if (frame.contentDocument) look(frame.contentDocument);
@@ -65,5 +70,5 @@
     if (doubtful.size >= MOST) break;
   }
   if (broken.size + doubtful.size + suspects.size === 0) return null;
-  return { broken: [...broken].map(short), doubtful: [...doubtful], suspects: [...suspects] };
+  return { broken: [...broken].map(short), doubtful: [...doubtful], suspects: [...suspects.keys()] };
 }

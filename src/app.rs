@@ -19,7 +19,6 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, ArbiterHandle};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +29,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::engines::catalog::Catalog;
 use crate::engines::{self, Engine, can_confine_files};
-use crate::http::{self, HttpState, RateLimit, ServerHandle};
+use crate::http::{self, HttpState, RateLimit, ServerHandle, Shared};
 use crate::jobs::cleanup::sweeper::Sweeper;
 use crate::jobs::context::JobContext;
 use crate::jobs::registry::JobRegistry;
@@ -89,14 +88,14 @@ impl App {
         executable: PathBuf,
         engines: Vec<Engine>,
     ) -> Result<Self, AppError> {
-        raise_descriptor_limit();
+        let open_files = raise_descriptor_limit();
         let (clock, metrics): (Arc<dyn Clock>, _) = (Arc::new(SystemClock), Metrics::new());
         let listener = listen(&config.http.bind, "http.bind")?;
         let catalog = Arc::new(Catalog::new(engines, can_confine_files(&config), metrics.engines.clone()));
         let metrics_page = MetricsPage::open(&config, &metrics, &catalog)?;
         let persistence = Persistence::open(&config, &metrics).await?;
         let (stopping, idle) = (CancellationToken::new(), CancellationToken::new());
-        let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
+        let arbiters = arbiters(&config, &metrics);
         let (control_thread, browser_thread, job_threads) = split(&arbiters)?;
 
         let outbound = outbound(&config, &listener, metrics_page.as_ref())?;
@@ -138,9 +137,8 @@ impl App {
             idle: idle.clone(),
             readiness: Arc::new(ready::ReadinessCheck::new(&engines.pool, &persistence, &catalog)),
             catalog,
+            shared: Shared::new(&config, open_files, &metrics.http),
             metrics,
-            bodies: Arc::new(Semaphore::new(http::body_permit_count(&config.http))),
-            actor_permits: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit)?)),
             clock,
             config: Arc::new(config.clone()),
         };
@@ -356,6 +354,19 @@ fn split(arbiters: &[Arbiter]) -> Result<(ArbiterHandle, ArbiterHandle, Vec<Arbi
     Ok((control.handle(), browsers.handle(), jobs.iter().map(Arbiter::handle).collect()))
 }
 
+/// The threads that actors share, as [`split`] takes them. They are observed, and the present one; the server observes its own.
+fn arbiters(config: &Config, metrics: &Metrics) -> Vec<Arbiter> {
+    let watch =
+        |thread| metrics.threads.clone().watch(thread, Duration::from_millis(config.metrics.watch_ms));
+    actix::spawn(watch("main"));
+    let started = (0..=config.jobs.threads).map(|number| {
+        let arbiter = Arbiter::new();
+        arbiter.spawn(watch(if number == 0 { "control" } else { "jobs" }));
+        arbiter
+    });
+    started.collect()
+}
+
 fn start_on<A>(arbiter: &ArbiterHandle, actor: A) -> Addr<A>
 where
     A: Actor<Context = actix::Context<A>> + Send,
@@ -372,12 +383,13 @@ async fn slots(config: &Config, pool: &Addr<BrowserPool>) -> Result<usize, AppEr
     }
 }
 
-/// Raises the limit of open files to the most the system allows: every waiting client needs one.
-fn raise_descriptor_limit() {
+/// Raises the limit of open files to the most the system allows, and answers it: every waiting client needs one.
+fn raise_descriptor_limit() -> Option<u64> {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let raised = getrlimit(Resource::RLIMIT_NOFILE)
         .and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));
     if let Err(error) = raised {
         tracing::warn!(error = %error, "the limit of open files stays as it is");
     }
+    getrlimit(Resource::RLIMIT_NOFILE).ok().map(|(soft, _)| soft)
 }

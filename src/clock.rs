@@ -58,6 +58,8 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the one place that asks the time")]
     fn now(&self) -> Timestamp {
         let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        #[cfg(debug_assertions)]
+        let elapsed = elapsed.saturating_sub(crate::failpoint::clock_behind());
         Timestamp(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
     }
 }

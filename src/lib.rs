@@ -31,6 +31,8 @@ pub mod slots;
 pub mod clock;
 pub mod config;
 pub mod domain;
+#[cfg(debug_assertions)]
+pub mod failpoint;
 pub mod problem;
 pub mod procfs;
 pub mod telemetry;

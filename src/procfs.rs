@@ -3,10 +3,14 @@
 //! Hazard: a process chooses its name, which need not be UTF-8. What was read as text only would know nothing of such a process,
 //! and no limit would hold for it.
 
+mod sleep;
+
 use std::fs;
 use std::str::FromStr;
 
 use nix::unistd::{SysconfVar, sysconf};
+
+pub use self::sleep::SleepWatch;
 
 /// `/proc/<process>/stat`, or that of a thread.
 pub struct StatFields(String);

@@ -6,18 +6,22 @@
 //!
 //! Plain types with a lock, which engines and the browser's pool hold: a slot is freed by `Drop`, which cannot wait for an
 //! actor. `meter` measures what a job costs. `engines` has the slots of engines that run heavy programs, and the budget of
-//! cores that they share.
+//! cores that they share. By `way` a long job makes way: its slot is moved to the overflow slots, and is free for others.
 
 pub mod engines;
 pub mod meter;
+pub mod way;
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, timeout};
 
+use self::way::{LOOK_PAUSE, MakesWay, Way, longest};
 use crate::domain::ids::AccountId;
 
 /// An account's share leaves one slot in so many to other accounts.
@@ -28,6 +32,8 @@ const LEFT_TO_OTHERS: usize = 4;
 pub struct AccountShare {
     /// The configured number; `None` for a part of the slots.
     limit: Option<usize>,
+    /// Jobs that made way and go on beside the slots (`engines.overflow_slots`); `None`: as many as there are slots.
+    overflow: Option<usize>,
 }
 
 /// The slots of one resource. Clones share them.
@@ -39,9 +45,17 @@ pub struct AccountSlots {
 /// One slot, or several that were acquired at once; free again when it is dropped.
 #[derive(Debug)]
 pub struct Slot {
+    held: Arc<Held>,
+}
+
+/// What a slot stands for. Its job may make way with it.
+#[derive(Debug)]
+struct Held {
     inner: Arc<Inner>,
     account: AccountId,
     count: usize,
+    /// Changed under the lock of the slots.
+    is_beside: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -55,7 +69,12 @@ struct Inner {
 #[derive(Debug)]
 struct State {
     free: usize,
+    /// Free overflow slots, into which jobs that make way move theirs.
+    overflow: usize,
+    /// What an account holds, overflow slots included.
     held: HashMap<AccountId, usize>,
+    /// Slots that are held, with their jobs, which can make way.
+    holders: Vec<(Weak<Held>, Instant, Way)>,
     /// The account that got the last slot. It comes behind others that hold as many, so that with one slot accounts
     /// alternate.
     last: Option<AccountId>,
@@ -80,12 +99,29 @@ struct WaitGuard<'a> {
 impl AccountShare {
     /// At most `configured` slots of any resource; 0: all but a quarter, at least one free.
     pub fn new(configured: u64) -> Self {
-        Self { limit: usize::try_from(configured).ok().filter(|limit| *limit > 0) }
+        Self { limit: usize::try_from(configured).ok().filter(|limit| *limit > 0), overflow: None }
+    }
+
+    /// With so many overflow slots; 0: as many as there are slots.
+    #[must_use]
+    pub fn with_overflow(self, configured: u64) -> Self {
+        Self { overflow: usize::try_from(configured).ok().filter(|count| *count > 0), ..self }
     }
 
     /// Every slot, where there is one account only.
     pub fn whole() -> Self {
-        Self { limit: Some(usize::MAX) }
+        Self { limit: Some(usize::MAX), overflow: None }
+    }
+
+    /// This overflow, and every slot for whoever comes.
+    #[must_use]
+    pub fn made_whole(self) -> Self {
+        Self { limit: Some(usize::MAX), ..self }
+    }
+
+    /// How many jobs that made way go on beside so many slots.
+    pub fn overflow_of(self, slots: usize) -> usize {
+        self.overflow.unwrap_or(slots)
     }
 
     /// What one account may hold of `slots`; one at least, for a single slot cannot be shared.
@@ -96,17 +132,45 @@ impl AccountShare {
 }
 
 impl AccountSlots {
-    /// `count` slots, at least one, of which an account gets its `share`.
+    /// `count` slots, at least one, of which an account gets its `share`, and its overflow slots.
     pub fn new(count: usize, share: AccountShare) -> Self {
         let free = count.max(1);
-        let state = State { free, held: HashMap::new(), last: None, waiters: VecDeque::new() };
+        let overflow = share.overflow_of(free);
+        let state = State {
+            free,
+            overflow,
+            held: HashMap::new(),
+            holders: Vec::new(),
+            last: None,
+            waiters: VecDeque::new(),
+        };
         let inner = Inner { share: share.of(free), state: Mutex::new(state), freed: Notify::new() };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// Whether anybody holds one.
+    fn is_any_held(&self) -> bool {
+        !self.inner.state.lock().held.is_empty()
     }
 
     /// Waits for a slot. Dropping the future cancels the wait.
     pub async fn acquire(&self, account: AccountId) -> Slot {
         self.acquire_many(account, 1).await
+    }
+
+    /// Waits for `count` slots for a job. It makes way with them when others wait, and while it waits others make way for it.
+    pub async fn acquire_for(&self, way: &Way, count: usize) -> Slot {
+        let slot = {
+            let mut slot = pin!(self.acquire_many(way.account(), count));
+            loop {
+                match timeout(LOOK_PAUSE, &mut slot).await {
+                    Ok(slot) => break slot,
+                    Err(_) => self.inner.ask_for_way(way.account()),
+                }
+            }
+        };
+        slot.make_way_with(way);
+        slot
     }
 
     /// Waits for `count` slots and takes them at once: two jobs that each hold a part of what they need would wait for each
@@ -145,7 +209,53 @@ impl AccountSlots {
     /// are free.
     pub fn try_acquire(&self, account: AccountId) -> Option<Slot> {
         let is_taken = self.inner.state.lock().take_unclaimed(account, self.inner.share);
-        is_taken.then(|| Slot { inner: Arc::clone(&self.inner), account, count: 1 })
+        is_taken.then(|| Slot::new(&self.inner, account, 1))
+    }
+}
+
+impl Slot {
+    fn new(inner: &Arc<Inner>, account: AccountId, count: usize) -> Self {
+        let is_beside = AtomicBool::new(false);
+        Self { held: Arc::new(Held { inner: Arc::clone(inner), account, count, is_beside }) }
+    }
+
+    /// How many slots it is.
+    fn count(&self) -> usize {
+        self.held.count
+    }
+
+    /// Lets the job make way with it.
+    fn make_way_with(&self, way: &Way) {
+        {
+            let mut state = self.held.inner.state.lock();
+            // Counted, not upgraded: whoever drops the last one needs the lock.
+            state.holders.retain(|(held, ..)| held.strong_count() > 0);
+            state.holders.push((Arc::downgrade(&self.held), Instant::now(), way.clone()));
+        }
+        way.hold(&self.held);
+    }
+}
+
+impl Held {
+    /// Whether it is an overflow slot.
+    fn is_beside(&self) -> bool {
+        self.is_beside.load(Ordering::Relaxed)
+    }
+}
+
+impl MakesWay for Held {
+    /// Moves it to the overflow slots, if there are free ones and it is none yet.
+    fn make_way(&self) {
+        {
+            let mut state = self.inner.state.lock();
+            let Some(left) = state.overflow.checked_sub(self.count).filter(|_| !self.is_beside()) else {
+                return;
+            };
+            (state.overflow, state.free) = (left, state.free + self.count);
+            self.is_beside.store(true, Ordering::Relaxed);
+        }
+        self.inner.serve();
+        self.inner.freed.notify_waiters();
     }
 }
 
@@ -156,7 +266,33 @@ impl Inner {
         loop {
             let next = self.state.lock().next(self.share);
             let Some(Waiter { account, count, grant }) = next else { break };
-            drop(grant.send(Slot { inner: Arc::clone(self), account, count }));
+            drop(grant.send(Slot::new(self, account, count)));
+        }
+    }
+
+    /// Has a job of another account make way, if `waiting` is the account that is served next and there is room.
+    fn ask_for_way(&self, waiting: AccountId) {
+        // Dropped after the lock is free: the last one takes it.
+        let living: Vec<(Arc<Held>, Instant, Way)>;
+        let way = {
+            let mut state = self.state.lock();
+            let next = state.first(self.share).and_then(|at| state.waiters.get(at));
+            if state.overflow == 0 || next.is_none_or(|waiter| waiter.account != waiting) {
+                return;
+            }
+            let held = state.holders.iter();
+            living =
+                held.filter_map(|(held, since, way)| Some((held.upgrade()?, *since, way.clone()))).collect();
+            longest(waiting, living.iter().map(|(_, since, way)| (*since, way))).cloned()
+        };
+        // One whose job made way when there was no room for it.
+        let left = living
+            .iter()
+            .find(|(held, _, way)| way.account() != waiting && way.has_made_way() && !held.is_beside());
+        match (left, way) {
+            (Some((held, ..)), _) => held.make_way(),
+            (None, Some(way)) => way.make(),
+            (None, None) => {}
         }
     }
 }
@@ -209,11 +345,15 @@ impl Drop for WaitGuard<'_> {
     }
 }
 
-impl Drop for Slot {
+impl Drop for Held {
     fn drop(&mut self) {
         {
             let mut state = self.inner.state.lock();
-            state.free += self.count;
+            if self.is_beside() {
+                state.overflow += self.count;
+            } else {
+                state.free += self.count;
+            }
             if let Some(held) = state.held.get_mut(&self.account) {
                 *held -= self.count;
                 if *held == 0 {
@@ -227,144 +367,4 @@ impl Drop for Slot {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::pin::Pin;
-    use std::time::Duration;
-
-    use futures_util::FutureExt as _;
-    use tokio::time::timeout;
-
-    use super::*;
-
-    /// The future, which waits.
-    #[track_caller]
-    pub(super) fn pending<F: Future>(wait: F) -> Pin<Box<F>> {
-        let mut wait = Box::pin(wait);
-        assert!(wait.as_mut().now_or_never().is_none());
-        wait
-    }
-
-    #[test]
-    fn a_share_leaves_a_quarter_and_at_least_one_slot_free() {
-        let shares = [1, 2, 3, 4, 8, 9, 16].map(|slots| AccountShare::new(0).of(slots));
-        assert_eq!(shares, [1, 1, 2, 3, 6, 7, 12]);
-        assert_eq!([1, 3, 100].map(|slots| AccountShare::new(5).of(slots)), [1, 3, 5]);
-        assert_eq!(AccountShare::whole().of(8), 8);
-    }
-
-    #[tokio::test]
-    async fn no_account_holds_every_slot_while_others_may_come() {
-        let slots = AccountSlots::new(4, AccountShare::new(0));
-        let (many, other) = (AccountId::generate(), AccountId::generate());
-        let mut held: Vec<_> = (0..3).filter_map(|_| slots.acquire(many).now_or_never()).collect();
-        assert_eq!(held.len(), 3);
-        let mut fourth = pending(slots.acquire(many));
-        let theirs = slots.acquire(other).now_or_never();
-        assert!(theirs.is_some());
-        drop(theirs);
-        assert!(fourth.as_mut().now_or_never().is_none(), "a slot that is free is not the account's");
-        held.pop();
-        drop(fourth.await);
-    }
-
-    #[tokio::test]
-    async fn the_account_with_the_fewest_slots_is_served_first_and_cancelled_waits_are_skipped() {
-        let slots = AccountSlots::new(2, AccountShare::whole());
-        let (many, other) = (AccountId::generate(), AccountId::generate());
-        let (first, second) = (slots.acquire(many).await, slots.acquire(many).await);
-        let mut next = pending(slots.acquire(many));
-        drop(pending(slots.acquire(other)));
-        let mut late = pending(slots.acquire(other));
-        drop(first);
-        assert!(next.as_mut().now_or_never().is_none());
-        let theirs = late.as_mut().now_or_never();
-        assert!(theirs.is_some());
-        drop(second);
-        assert!(next.now_or_never().is_some());
-    }
-
-    #[tokio::test]
-    async fn with_one_slot_accounts_take_turns() {
-        let slots = AccountSlots::new(1, AccountShare::new(0));
-        let (many, other) = (AccountId::generate(), AccountId::generate());
-        let held = slots.acquire(many).await;
-        let mut second = pending(slots.acquire(many));
-        let late = pending(slots.acquire(other));
-        drop(held);
-        assert!(second.as_mut().now_or_never().is_none());
-        drop(late.await);
-        drop(second.await);
-    }
-
-    #[tokio::test]
-    async fn acquire_unclaimed_takes_no_slot_that_a_waiter_may_have() {
-        let slots = AccountSlots::new(1, AccountShare::new(0));
-        let (one, two) = (AccountId::generate(), AccountId::generate());
-        let held = slots.acquire(one).await;
-        let mut aside = pending(slots.acquire_unclaimed(one));
-        let waiting = pending(slots.acquire(two));
-        drop(held);
-        assert!(aside.as_mut().now_or_never().is_none());
-        drop(waiting.now_or_never());
-        drop(aside.await);
-    }
-
-    #[tokio::test]
-    async fn several_slots_are_acquired_at_once_and_single_requests_do_not_overtake() {
-        let slots = AccountSlots::new(3, AccountShare::whole());
-        let (wide, narrow) = (AccountId::generate(), AccountId::generate());
-        let (first, second) = (slots.acquire(narrow).await, slots.acquire(narrow).await);
-        let both = pending(slots.acquire_many(wide, 2));
-        // One is free, and it is not its turn.
-        let mut late = pending(slots.acquire(narrow));
-        let aside = pending(slots.acquire_unclaimed(narrow));
-        drop(first);
-        let both = both.now_or_never();
-        assert!(both.is_some() && late.as_mut().now_or_never().is_none());
-        drop(both);
-        assert!(late.now_or_never().is_some() && aside.now_or_never().is_some());
-        drop(second);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn cancelling_the_first_wait_serves_those_behind_it() {
-        let slots = AccountSlots::new(3, AccountShare::whole());
-        let (wide, narrow) = (AccountId::generate(), AccountId::generate());
-        let held = slots.acquire_many(narrow, 2).await;
-        let first = pending(slots.acquire_many(wide, 2));
-        let behind = tokio::spawn({
-            let slots = slots.clone();
-            async move { slots.acquire(narrow).await }
-        });
-        tokio::task::yield_now().await;
-        assert!(!behind.is_finished(), "one is free, and it is not its turn");
-        drop(first);
-        let served = timeout(Duration::from_secs(1), behind).await;
-        assert!(served.is_ok(), "nothing else would wake it: no slot was given back");
-        drop(held);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn cancelling_the_first_wait_wakes_acquire_unclaimed() {
-        let slots = AccountSlots::new(2, AccountShare::whole());
-        let (wide, narrow) = (AccountId::generate(), AccountId::generate());
-        let held = slots.acquire(narrow).await;
-        let first = pending(slots.acquire_many(wide, 2));
-        let aside = tokio::spawn({
-            let slots = slots.clone();
-            async move { slots.acquire_unclaimed(narrow).await }
-        });
-        tokio::task::yield_now().await;
-        assert!(!aside.is_finished());
-        drop(first);
-        assert!(timeout(Duration::from_secs(1), aside).await.is_ok());
-        drop(held);
-    }
-
-    #[tokio::test]
-    async fn a_request_above_the_share_gets_the_share() {
-        let slots = AccountSlots::new(4, AccountShare::new(0));
-        let wide = slots.acquire_many(AccountId::generate(), 9).now_or_never();
-        assert_eq!(wide.map(|slot| slot.count), Some(3));
-    }
-}
+mod tests;

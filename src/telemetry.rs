@@ -8,6 +8,7 @@ mod process;
 mod register;
 mod slots;
 mod templates;
+mod threads;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
@@ -20,6 +21,7 @@ pub use parts::{
 pub use register::{Counters, Gauge, Gauges, Histogram, Label, Labelled};
 pub use slots::{EngineSlotMetrics, GaugeGuard, SlotMetrics, SlotWait};
 pub use templates::TemplateMetrics;
+pub use threads::ThreadMetrics;
 
 use crate::config::{LogConfig, LogFormat};
 

@@ -7,6 +7,7 @@ pub mod floor;
 pub mod noise;
 pub mod origin;
 pub mod pipe;
+#[expect(dead_code, reason = "shared with benchmarks that ask for more")]
 pub mod program;
 pub mod saved;
 pub mod service;

@@ -9,13 +9,21 @@ use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-const OWN: &str = env!("CARGO_BIN_EXE_platen");
+/// The program of this version.
+pub const OWN: &str = env!("CARGO_BIN_EXE_platen");
+/// LibreOffice is started with the service, as it is where nobody sets anything.
+pub const WITH_OFFICE: (&str, &str) = ("PLATEN__OFFICE__START", "eager");
+/// Until a started service is ready.
+const START_TIMEOUT: Duration = Duration::from_mins(2);
+/// Between two questions whether it is.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The running program, until it is dropped.
 pub struct Program {
     child: Child,
     base: String,
-    token: String,
+    /// Of the account whose requests are made without naming one.
+    pub token: String,
     pub client: Client,
     pub runtime: Runtime,
 }
@@ -42,6 +50,17 @@ impl Program {
         Ok(Self { child, base, token, client, runtime })
     }
 
+    /// Waits until it is ready.
+    pub async fn ready(&self) -> io::Result<()> {
+        let ready = async {
+            while self.get("/health/ready").await.is_err() {
+                tokio::time::sleep(PAUSE).await;
+            }
+        };
+        let waited = tokio::time::timeout(START_TIMEOUT, ready).await;
+        waited.map_err(|_| io::Error::other("the service did not get ready"))
+    }
+
     /// The id of its own process.
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -65,6 +84,20 @@ impl Program {
     /// What a path answers, unread.
     pub async fn get(&self, path: &str) -> io::Result<String> {
         succeed(self.request(Method::GET, path)).await
+    }
+
+    /// All jobs that are listed to whose token this is.
+    pub async fn jobs(&self, token: &str) -> io::Result<Vec<Value>> {
+        let (mut jobs, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let path = format!("/v1/jobs?limit=100{cursor}");
+            let mut page = read(self.request_as(token, Method::GET, &path)).await?;
+            if let Some(items) = page["items"].as_array_mut() {
+                jobs.append(items);
+            }
+            let Some(next) = page["nextCursor"].as_str() else { return Ok(jobs) };
+            cursor = format!("&cursor={next}");
+        }
     }
 
     /// An immediate render with this body, and the download of its file.

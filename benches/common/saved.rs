@@ -8,38 +8,37 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::common::document::Document;
-use crate::common::program::{read, text};
-use crate::common::service::Service;
+use crate::common::program::{Program, read, text};
 
-impl Service {
-    /// Saves the template; gives its id.
-    pub async fn save(&self, document: &Document) -> io::Result<String> {
+impl Program {
+    /// Saves the template for whose token this is; gives its id.
+    pub async fn save_as(&self, token: &str, document: &Document) -> io::Result<String> {
         let data: Value = serde_json::from_str(&document.data)?;
-        let begun = self.ask(Method::GET, "/v1/templates/init", &Value::Null).await?;
+        let begun = self.ask_as(token, Method::GET, "/v1/templates/init", &Value::Null).await?;
         let id = text(&begun, "/templateId")?;
         self.upload(text(&begun, "/presignedTemplateUploadUrl")?, archive(document)?).await?;
         let path = format!("/v1/templates/{id}");
-        self.ask(Method::PATCH, &format!("{path}/unzip"), &Value::Null).await?;
+        self.ask_as(token, Method::PATCH, &format!("{path}/unzip"), &Value::Null).await?;
         let wanted = json!({ "type": document.kind(), "data": data });
-        let previews = self.ask(Method::POST, &format!("{path}/render-previews"), &wanted).await?;
+        let previews = self.ask_as(token, Method::POST, &format!("{path}/render-previews"), &wanted).await?;
         let info = json!({ "title": document.name, "description": "", "type": document.kind(),
             "sampleData": data, "categories": [] });
         let previews = json!({ "pngJobId": text(&previews, "/pngPreview/jobId")?,
             "pdfJobId": text(&previews, "/pdfPreview/jobId")? });
         let saved = json!({ "templateInfo": info, "previewIds": previews });
-        self.ask(Method::POST, &path, &saved).await?;
+        self.ask_as(token, Method::POST, &path, &saved).await?;
         Ok(id.to_owned())
     }
 
-    /// Asks the service; null is no body.
-    pub async fn ask(&self, method: Method, path: &str, body: &Value) -> io::Result<Value> {
-        let request = self.program.request(method, path);
+    /// Asks for whose token this is; null is no body.
+    pub async fn ask_as(&self, token: &str, method: Method, path: &str, body: &Value) -> io::Result<Value> {
+        let request = self.request_as(token, method, path);
         read(if body.is_null() { request } else { request.json(body) }).await
     }
 
     /// PUTs a body to a presigned address.
     pub async fn upload(&self, url: &str, body: Vec<u8>) -> io::Result<()> {
-        read(self.program.client.put(url).body(body)).await.map(drop)
+        read(self.client.put(url).body(body)).await.map(drop)
     }
 }
 

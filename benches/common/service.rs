@@ -40,17 +40,13 @@ impl Service {
             Some(other) => Program::of(other, folder.path(), token, settings)?,
             None => Program::start(folder.path(), token, settings)?,
         };
-        Ok(Self::of(program, folder))
+        Self::of(program, folder)
     }
 
     /// A started program on that folder, once it is ready.
-    pub fn of(program: Program, folder: TempDir) -> Self {
-        program.runtime.block_on(async {
-            while program.get("/health/ready").await.is_err() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        });
-        Self { program, _folder: folder, bodies: RefCell::default() }
+    pub fn of(program: Program, folder: TempDir) -> io::Result<Self> {
+        program.runtime.block_on(program.ready())?;
+        Ok(Self { program, _folder: folder, bodies: RefCell::default() })
     }
 
     /// Renders `documents` times, `clients` at once.
@@ -101,7 +97,7 @@ impl Service {
         let (member, template) = if document.files.is_empty() {
             ("template", document.template.clone())
         } else {
-            ("templateId", self.save(document).await?)
+            ("templateId", self.program.save_as(&self.program.token, document).await?)
         };
         let (kind, template, data) = (document.kind(), Value::from(template), &document.data);
         let body =

@@ -25,7 +25,7 @@ impl Stat {
         Some(Self { program, fields: fields.split(' ').map(str::to_owned).collect() })
     }
 
-    /// One of the numbers behind the name: 1 is its parent, 2 its group.
+    /// One of the fields behind the name: 0 is its state, 1 its parent, 2 its group, 19 when it was started.
     pub fn number<T: FromStr>(&self, at: usize) -> Option<T> {
         self.fields.get(at)?.parse().ok()
     }

@@ -1,17 +1,15 @@
 //! The service over HTTP: a document is rendered in one request and downloaded in another.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
+use crate::Way;
 use crate::common::program::{Program, make_account};
 use crate::common::usage::{Stat, engines, process_time};
 use crate::documents::Document;
-use crate::{PAUSE, Way};
 
-/// Until it is ready.
-const TIMEOUT: Duration = Duration::from_mins(1);
 /// A service that uses no processor time for so long is idle.
 const IDLE_AFTER: Duration = Duration::from_millis(300);
 /// One process of template code at work, and one of each kind that waits.
@@ -46,20 +44,8 @@ impl Service {
         let limit = if preambles == Preambles::Ahead { "256" } else { "0" };
         let settings = [&SETTINGS[..], &[("PLATEN__TEX__FORMATS_LIMIT_MB", limit)]].concat();
         let program = Program::start(folder.path(), token, &settings)?;
-        let service = Self { program, preambles, _folder: folder };
-        service.wait(async || service.program.get("/health/ready").await.is_ok())?;
-        Ok(service)
-    }
-
-    fn wait(&self, holds: impl AsyncFn() -> bool) -> io::Result<()> {
-        let until = Instant::now() + TIMEOUT;
-        while !self.program.runtime.block_on(holds()) {
-            if Instant::now() > until {
-                return Err(io::Error::other("the service did not get ready"));
-            }
-            std::thread::sleep(PAUSE);
-        }
-        Ok(())
+        program.runtime.block_on(program.ready())?;
+        Ok(Self { program, preambles, _folder: folder })
     }
 
     /// Waits until nothing is made beside the jobs.

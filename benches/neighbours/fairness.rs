@@ -96,9 +96,7 @@ fn beside(slow: &Attack) -> io::Result<()> {
     let program = Program::of(&this, folder.path(), token, &[])?;
     let jobs = quick()?;
     LocalSet::new().block_on(&program.runtime, async {
-        while program.get("/health/ready").await.is_err() {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        program.ready().await?;
         let mut idle = Vec::new();
         for (_, job) in &jobs {
             // The first ones warm up.
@@ -113,8 +111,8 @@ fn beside(slow: &Attack) -> io::Result<()> {
             beside.print(&format!("{name}, beside {}", slow.name), Some(idle));
         }
         println!("{:<52} {}", "", attackers.ended());
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 struct Measured {

@@ -1,8 +1,11 @@
 //! The effect of one account's worst pages on another account: documents a second, latencies, failures, each beside the
-//! figure when it is alone; and how long its job takes beside nine slow ones.
+//! figure when it is alone; how long its job takes beside nine slow ones; and what floods of one account and of two do to
+//! each kind of its jobs.
 //!
-//! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench neighbours` takes fifteen minutes;
-//! words after `--` choose attacks and slow jobs by their names, `fairness` all slow jobs.
+//! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench neighbours` takes forty minutes;
+//! words after `--` choose attacks, slow jobs and floods by their names, `fairness` all slow jobs, `floods` all floods,
+//! `overload` what one account gets with 1 to 256 clients.
+//! `--seconds`, `--run-up` and `--rest` bound the parts of a flood's row. A path has another version's program measured.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -10,14 +13,24 @@
 mod common {
     #[expect(dead_code, reason = "shared with benchmarks that ask for more")]
     pub mod figures;
+    pub mod footprint;
+    #[expect(dead_code, reason = "shared with benchmarks that ask for more")]
+    pub mod office_files;
+    #[expect(dead_code, reason = "shared with benchmarks that ask for more")]
+    pub mod options;
     #[expect(dead_code, reason = "shared with benchmarks that ask for more")]
     pub mod program;
+    pub mod request;
+    pub mod tree;
+    #[expect(dead_code, reason = "shared with benchmarks that ask for more")]
+    pub mod usage;
 }
 mod attacks;
 mod fairness;
 #[path = "../../tests/support/fake_engine/mod.rs"]
 #[expect(clippy::expect_used, clippy::panic, reason = "it is a test's engine, which fails by panicking")]
 mod fake;
+mod floods;
 
 use std::cell::RefCell;
 use std::io;
@@ -28,7 +41,8 @@ use tokio::task::LocalSet;
 
 use attacks::{ATTACKS, Attack};
 use common::figures::Figures;
-use common::program::{Program, make_account};
+use common::options::Options;
+use common::program::{OWN, Program, make_account};
 
 /// How long each measurement takes.
 const WINDOW: Duration = Duration::from_secs(20);
@@ -41,14 +55,15 @@ fn main() -> io::Result<()> {
     if std::env::args().nth(1).as_deref() == Some("serve") {
         return fairness::serve();
     }
-    let words: Vec<_> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let chosen = |attack: &Attack| words.is_empty() || words.iter().any(|word| attack.name.contains(word));
-    attacked(chosen)?;
-    fairness::run(|slow| chosen(slow) || words.iter().any(|word| word == "fairness"))
+    let options = Options::read(&floods::NUMBERS)?;
+    let has_word = |word: &str| options.words.iter().any(|given| given == word);
+    attacked(options.program.as_deref().unwrap_or(OWN), |attack| options.chooses(attack.name))?;
+    fairness::run(|slow| options.chooses(slow.name) || has_word("fairness"))?;
+    floods::run(&options)
 }
 
 /// Both accounts ask for as much as they can.
-fn attacked(chosen: impl Fn(&Attack) -> bool) -> io::Result<()> {
+fn attacked(executable: &str, chosen: impl Fn(&Attack) -> bool) -> io::Result<()> {
     let mut has_head = false;
     for attack in ATTACKS.iter().filter(|attack| chosen(attack)) {
         if !std::mem::replace(&mut has_head, true) {
@@ -61,12 +76,10 @@ fn attacked(chosen: impl Fn(&Attack) -> bool) -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let (token, hostile) =
             (make_account(folder.path(), "neighbour")?, make_account(folder.path(), "hostile")?);
-        let program = Program::start(folder.path(), token, &[])?;
+        let program = Program::of(executable, folder.path(), token, &[])?;
         let documents = documents()?;
         let (quiet, beside, attackers) = LocalSet::new().block_on(&program.runtime, async {
-            while program.get("/health/ready").await.is_err() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
+            program.ready().await?;
             let run = Run { program: &program, documents: &documents };
             // The first documents warm up.
             run.measure(Duration::from_secs(3)).await;
@@ -74,8 +87,8 @@ fn attacked(chosen: impl Fn(&Attack) -> bool) -> io::Result<()> {
             let attackers = attack.begin(&program, &hostile);
             tokio::time::sleep(RUN_UP).await;
             let beside = run.measure(WINDOW).await;
-            (quiet, beside, attackers)
-        });
+            Ok::<_, io::Error>((quiet, beside, attackers))
+        })?;
         print_line(&format!("quiet, before: {}", attack.name), &quiet, quiet.figures.throughput());
         print_line(&format!("beside {}", attack.name), &beside, quiet.figures.throughput());
         println!("{:<44} {}", "", attackers.ended());

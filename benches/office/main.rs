@@ -13,6 +13,7 @@
 #[expect(dead_code, reason = "the other benchmarks use the rest")]
 mod common {
     pub mod program;
+    pub mod tree;
     pub mod usage;
 }
 mod convert;

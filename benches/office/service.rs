@@ -37,9 +37,6 @@ pub enum Template {
     Computed,
 }
 
-/// Until it is ready.
-const START_TIMEOUT: Duration = Duration::from_mins(1);
-
 /// A running service.
 pub struct Service {
     program: Program,
@@ -69,13 +66,7 @@ impl Service {
             }
             None => (Program::start(folder.path(), token, &SETTINGS)?, name.to_owned()),
         };
-        let ready = async {
-            while program.get("/health/ready").await.is_err() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
-        let waited = program.runtime.block_on(async { tokio::time::timeout(START_TIMEOUT, ready).await });
-        waited.map_err(|_| io::Error::other("the service did not get ready"))?;
+        program.runtime.block_on(program.ready())?;
         let is_computed = matches!(template, Template::Computed);
         Ok(Self { program, name, saved, is_computed, _folder: folder })
     }

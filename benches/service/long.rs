@@ -86,14 +86,17 @@ pub fn make_large() -> io::Result<()> {
 
 /// Renders by an uploaded archive; gives the address of the file.
 async fn start_and_wait(service: &Service, document: &Document, say: impl Fn(&str)) -> io::Result<String> {
+    let program = &service.program;
+    let ask =
+        async |method, path: &str, body: &Value| program.ask_as(&program.token, method, path, body).await;
     let wanted = json!({ "type": "html", "target": "pdf", "data": {} });
-    let job = service.ask(Method::POST, "/v1/documents/init", &wanted).await?;
-    service.upload(text(&job, "/presignedTemplateUploadUrl")?, archive(document)?).await?;
+    let job = ask(Method::POST, "/v1/documents/init", &wanted).await?;
+    program.upload(text(&job, "/presignedTemplateUploadUrl")?, archive(document)?).await?;
     say("uploaded");
     let id = text(&job, "/jobId")?;
-    service.ask(Method::POST, &format!("/v1/documents/{id}/render"), &json!({})).await?;
+    ask(Method::POST, &format!("/v1/documents/{id}/render"), &json!({})).await?;
     loop {
-        let view = service.ask(Method::GET, &format!("/v1/jobs/{id}?wait=60"), &Value::Null).await?;
+        let view = ask(Method::GET, &format!("/v1/jobs/{id}?wait=60"), &Value::Null).await?;
         if view["status"] == "done" {
             return Ok(text(&view, "/output/data/url")?.to_owned());
         }

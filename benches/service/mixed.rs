@@ -38,7 +38,7 @@ impl Mix {
         let tokens = (0..ACCOUNTS).map(token).collect::<io::Result<_>>()?;
         let documents = [Document::invoice()?, Document::drawn()?, Document::report(3)?];
         let program = Program::start(folder.path(), make_account(folder.path(), "bench")?, settings)?;
-        Ok(Self { service: Service::of(program, folder), tokens, documents })
+        Ok(Self { service: Service::of(program, folder)?, tokens, documents })
     }
 
     /// The document of this number: the account changes after `IN_A_ROW`, the document after all accounts had it. The

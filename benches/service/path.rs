@@ -11,7 +11,7 @@ use platen::browser::{
     BrowserPool, Delivery, GetPoolStatus, LeaseTab, PageError, PageOutput, PageStep, PageTask, ShutDown,
     open, print,
 };
-use platen::config::{BrowserConfig, Config};
+use platen::config::{BrowserConfig, Config, EnginesConfig};
 use platen::domain::format_opts::{CssPage, PageOptions};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
@@ -19,6 +19,7 @@ use platen::domain::reach::Reach;
 use platen::domain::site::Site;
 use platen::outbound::{Outbound, SystemResolver};
 use platen::slots::AccountShare;
+use platen::slots::engines::EngineBudget;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
@@ -40,8 +41,11 @@ impl OwnPath {
         let pool = system.block_on(async {
             let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
             let outbound = Outbound::new(Config::default().outbound, &[], Arc::new(SystemResolver));
-            let (share, metrics) = (AccountShare::default(), Metrics::new().browser);
-            io::Result::Ok(BrowserPool::new(config.clone(), starter, outbound, share, metrics).start())
+            let metrics = Metrics::new();
+            let budget = EngineBudget::new(&EnginesConfig::default(), AccountShare::default(), metrics.slots);
+            io::Result::Ok(
+                BrowserPool::new(config.clone(), starter, outbound, budget, metrics.browser).start(),
+            )
         })?;
         Ok(Self { system, pool, config, account: AccountId::generate() })
     }

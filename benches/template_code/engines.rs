@@ -32,11 +32,7 @@ impl Engines {
         let token = make_account(folder.path(), "bench")?;
         let engines =
             Self { program: Program::of(executable, folder.path(), token, &SETTINGS)?, _folder: folder };
-        engines.program.runtime.block_on(async {
-            while engines.program.get("/health/ready").await.is_err() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        });
+        engines.program.runtime.block_on(engines.program.ready())?;
         engines.settle(1);
         Ok(engines)
     }

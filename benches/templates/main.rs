@@ -8,6 +8,7 @@
 #[path = "../common"]
 mod common {
     pub mod clients;
+    #[expect(dead_code, reason = "shared with benchmarks that ask for more")]
     pub mod program;
 }
 mod fill;

@@ -13,7 +13,7 @@ use crate::storage::account_counts::AccountCounts;
 use crate::storage::index::{Index, IndexError, scan_all};
 
 const PREFIX: &str = "open/";
-/// The longest `Retry-After`, in seconds: an hour later a caller may have started or cancelled jobs himself.
+/// The longest `Retry-After`, in seconds: an hour later a caller may have started or deleted some.
 const LONGEST_RETRY_AFTER_S: u64 = 3_600;
 
 /// The jobs that are initialized and not started.

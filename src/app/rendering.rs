@@ -70,16 +70,17 @@ impl Engines {
         }
         let starter = Starter::new(executable)?;
         catalog.ask_versions(&starter).await;
-        let share = AccountShare::new(config.jobs.running_account_limit);
+        let share =
+            AccountShare::new(config.jobs.running_account_limit).with_overflow(config.engines.overflow_slots);
         let work = WorkFolder::open(&work, WorkLimits::of(config))?;
+        let budget = EngineBudget::new(&config.engines, share, metrics.slots.clone());
         let pool = BrowserPool::start_in_arbiter(arbiter, {
-            let (browser, outbound) = (config.browser.clone(), outbound.clone());
+            let (browser, outbound, budget) = (config.browser.clone(), outbound.clone(), budget.clone());
             let (metrics, starter) = (metrics.browser.clone(), starter.clone());
-            move |_| BrowserPool::new(browser, starter, outbound, share, metrics)
+            move |_| BrowserPool::new(browser, starter, outbound, budget, metrics)
         });
         let children = metrics.children.clone();
         let programs = Programs::new(starter.clone(), &config.workers, landlock(), children);
-        let budget = EngineBudget::new(&config.engines, share, metrics.slots.clone());
         let script =
             TemplateCodePool::new(starter.clone(), &config.assemble, share, metrics.children.clone());
         let linter = Linter::new(script.clone(), config);

@@ -8,7 +8,7 @@
 //!     │    │
 //!   tab          one tab: make, lease, observe, reset                  Lease
 //!     │
-//!   proxy        what its pages reach                                  media_type
+//!   proxy        what its pages reach                                  media_type, PageServer
 //!   chromium     one process from start to end                         probe, Process, fonts
 //!     │
 //!   cdp          the protocol                                          nothing from outside
@@ -40,5 +40,6 @@ pub use page::task::{Delivery, PageOutput, PageStep, PageTask};
 pub use pool::actor::BrowserPool;
 pub use pool::messages::{GetPoolStatus, PoolStatus, ShutDown};
 pub use proxy::mime::essence as media_type;
+pub use proxy::server::PageServer;
 pub use tab::canvas::PageGraphics;
 pub use tab::lease::{Lease, LeaseError, LeaseTab};

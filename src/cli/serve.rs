@@ -22,6 +22,7 @@ pub struct ServeArguments {
 /// # Errors
 /// When the service cannot start.
 pub fn run(config: Config) -> Result<ExitCode, CommandError> {
+    lok::give_back_large_pieces();
     telemetry::install(&config.log);
     actix::System::new().block_on(async move {
         let app = App::build(config, std::env::current_exe()?).await?;

@@ -14,7 +14,7 @@ pub struct AccountsConfig {
     pub stored_bytes_limit: u64,
     /// Jobs of an account that are initialized and not started; 0: no limit.
     pub open_jobs_limit: u64,
-    /// Messages waiting for the accounts' actor; further senders wait.
+    /// Messages waiting for the accounts' actor, and tokens looked up at once; one more token is refused with 503.
     pub mailbox_limit: u64,
     /// Connections to the control socket at once.
     pub control_connection_limit: u64,

@@ -19,7 +19,7 @@ pub struct AssembleConfig {
     pub timezone: String,
     /// Longest time to make a page of a template and its data.
     pub timeout_ms: u64,
-    /// Processor time after which a template yields to all other processes.
+    /// Processor time after which a template has low priority, and after ten times that the lowest while another program works.
     pub yield_after_ms: u64,
     /// Longest time for a started engine process to be ready.
     pub start_timeout_ms: u64,

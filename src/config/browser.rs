@@ -91,13 +91,18 @@ pub struct BrowserConfig {
     pub frame_address_limit_mb: u64,
     /// Memory of Chromium's browser process; more ends it, and its pages are rendered again.
     pub own_memory_limit_mb: u64,
-    /// Processor time after which a page with script yields to all other processes; not where
-    /// `static_processes` is 0.
+    /// Processor time after which a page has low priority among the pages, and after ten times that the lowest. After a quarter
+    /// of it the page counts as long, and its Chromium has low priority while other jobs run.
     pub yield_after_ms: u64,
     /// How often Chromium's memory is measured while pages are open.
     pub memory_watch_ms: u64,
     /// How often a Chromium is asked whether it still answers.
     pub ping_interval_ms: u64,
+    /// A Chromium that answers nothing and does nothing for so long is ended, a stopped one sooner, and its pages are rendered
+    /// again; 0: never.
+    pub hung_ms: u64,
+    /// How often a page is rendered again because a process of its Chromium was stopped.
+    pub hung_retry_limit: u64,
     /// Longest wait for a free tab.
     pub lease_timeout_ms: u64,
     /// A Chromium is replaced after so many documents; 0: never.
@@ -227,6 +232,10 @@ impl BrowserConfig {
         errors.within("browser.clock_limit_ms", self.clock_limit_ms, 0, 600_000);
         errors.within("browser.seen_steps_limit", self.seen_steps_limit, 0, 10_000);
         errors.within("browser.watched_workers_limit", self.watched_workers_limit, 0, 1_000);
+        if self.hung_ms > 0 {
+            errors.within("browser.hung_ms", self.hung_ms, 500, 600_000);
+        }
+        errors.within("browser.hung_retry_limit", self.hung_retry_limit, 0, 100);
         errors.within("browser.memory_watch_ms", self.memory_watch_ms, 50, 60_000);
         errors.within("browser.rest_cap_ms", self.rest_cap_ms, self.quiet_window_ms, 600_000);
     }

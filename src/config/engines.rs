@@ -17,6 +17,11 @@ pub struct EnginesConfig {
     /// Programs of one engine at once (one account: all but a quarter), instead of the engine's own number:
     /// `engine=count`.
     pub slots: Vec<String>,
+    /// Jobs that made way for other accounts and go on beside an engine's slots, the tabs, the processes of template code; 0: as
+    /// many as there are of each.
+    pub overflow_slots: u64,
+    /// How long a job holds a slot, a core, a tab or its turn before it makes way for another account that waits.
+    pub make_way_after_ms: u64,
     /// Largest file passed between two steps of a job, e.g. a PDF of which pictures are made.
     pub work_limit_mb: u64,
     /// All such files together.
@@ -38,6 +43,8 @@ impl EnginesConfig {
 
     pub(super) fn validate(&self, errors: &mut SettingErrors) {
         errors.within("engines.cores", self.cores, 0, LIMIT);
+        errors.within("engines.overflow_slots", self.overflow_slots, 0, LIMIT);
+        errors.within("engines.make_way_after_ms", self.make_way_after_ms, 10, 86_400_000);
         errors.within("engines.work_limit_mb", self.work_limit_mb, 1, 1 << 20);
         errors.within("engines.work_total_limit_mb", self.work_total_limit_mb, self.work_limit_mb, 1 << 30);
         for (at, entry) in self.slots.iter().enumerate() {
@@ -68,7 +75,13 @@ mod tests {
 
     fn config(slots: &[&str]) -> EnginesConfig {
         let slots = slots.iter().map(|&entry| entry.to_owned()).collect();
-        EnginesConfig { slots, work_limit_mb: 1, work_total_limit_mb: 1, ..EnginesConfig::default() }
+        EnginesConfig {
+            slots,
+            make_way_after_ms: 10,
+            work_limit_mb: 1,
+            work_total_limit_mb: 1,
+            ..EnginesConfig::default()
+        }
     }
 
     #[test]

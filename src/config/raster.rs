@@ -23,7 +23,7 @@ pub struct RasterConfig {
     pub timeout_ms: u64,
     /// Added to `timeout_ms` for each page.
     pub page_timeout_ms: u64,
-    /// Processor time after which a job yields to all other processes.
+    /// Processor time after which a job has low priority, and after ten times that the lowest while another program works.
     pub yield_after_ms: u64,
     /// Longest time for a started process to be ready.
     pub start_timeout_ms: u64,

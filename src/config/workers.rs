@@ -25,6 +25,12 @@ pub struct WorkersConfig {
     /// Longest time for a program to end; beyond this or any of the following limits it is killed with all that it
     /// started.
     pub timeout_ms: u64,
+    /// A program that sleeps for so long with all that it started is killed, a stopped one within two seconds, and its job
+    /// runs again once.
+    pub hung_ms: u64,
+    /// Processor time after which a program, or LibreOffice with a document, has the lowest priority while another program works.
+    /// It has low priority from its start.
+    pub yield_after_ms: u64,
     /// Memory of a program and all that it started.
     pub memory_limit_mb: u64,
     /// Processes and threads of a program.
@@ -55,6 +61,8 @@ impl WorkersConfig {
             errors.add("workers.first_uid", detail);
         }
         errors.within("workers.timeout_ms", self.timeout_ms, 100, 3_600_000);
+        errors.within("workers.hung_ms", self.hung_ms, 1_000, 3_600_000);
+        errors.within("workers.yield_after_ms", self.yield_after_ms, 1, 86_400_000);
         errors.within("workers.memory_limit_mb", self.memory_limit_mb, 16, 1 << 20);
         errors.within("workers.process_limit", self.process_limit, 1, 10_000);
         errors.within("workers.processor_limit_s", self.processor_limit_s, 1, 86_400);

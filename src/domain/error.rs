@@ -55,6 +55,8 @@ pub enum ErrorCode {
     BrowserLost,
     /// An engine that the job needs lacks a program, or could not be started.
     EngineUnavailable,
+    /// A program of an engine was killed from outside or hung, and again when the job was run once more.
+    EngineLost,
     /// The service went down during its runs `jobs.attempt_limit` times.
     AttemptsExhausted,
     /// The job was cancelled.

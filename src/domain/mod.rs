@@ -12,6 +12,7 @@ pub mod json;
 pub mod kinds;
 pub mod lane;
 pub mod members;
+pub mod network;
 pub mod no_data;
 pub mod numbers;
 pub mod office_format;

@@ -9,6 +9,8 @@ use memchr::memchr2;
 const TOLD_LIMIT: usize = 20;
 /// Longest path that is told, in characters; of a longer one the end is.
 const PATH_LIMIT_CHARS: usize = 120;
+/// So much of a key is looked at, its end: more than a path shows of it. It may be 100 MB long, and is told for each number.
+const KEY_LIMIT_BYTES: usize = 8 * PATH_LIMIT_CHARS;
 /// So many characters hold at most 15 digits, which a double always keeps.
 const KEPT_CHARS: usize = 15;
 
@@ -118,6 +120,13 @@ fn sentence(path: &str) -> String {
     format!("number loses digits: {path} has more than JavaScript keeps; send it as a string")
 }
 
+/// The last bytes of a key, from a whole letter on.
+fn end_of(key: &[u8]) -> &[u8] {
+    let end = &key[key.len().saturating_sub(KEY_LIMIT_BYTES)..];
+    let rest_of_letter = end.iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
+    &end[rest_of_letter..]
+}
+
 /// The path as template code writes it: `items[3].price`.
 fn path(json: &[u8], levels: &[Level]) -> String {
     let mut path = String::new();
@@ -127,7 +136,7 @@ fn path(json: &[u8], levels: &[Level]) -> String {
                 let _ = write!(path, "[{number}]");
                 continue;
             }
-            Level::Member(key) => String::from_utf8_lossy(&json[key.clone()]),
+            Level::Member(key) => String::from_utf8_lossy(end_of(&json[key.clone()])),
         };
         let name = key.trim_matches('"');
         let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$');

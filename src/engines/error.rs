@@ -1,5 +1,7 @@
 //! Why a step made no document.
 
+use std::fmt::Display;
+
 use tokio::task::JoinError;
 
 use crate::domain::error::{ErrorCode, JobError};
@@ -25,6 +27,12 @@ impl EngineError {
             "the service failed at a step of the job; its log has the cause",
         ))
     }
+}
+
+/// The error of a program that was killed from outside or hung; `how` follows its name. That is not the document's doing: the
+/// pipeline runs the job again once.
+pub(super) fn lost(name: &str, how: impl Display) -> JobError {
+    JobError::new(ErrorCode::EngineLost, format!("{name} {how}"))
 }
 
 impl From<JoinError> for EngineError {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::ejs::{entry_text, has_tags};
+use super::ejs::{entry_text, on_site};
 use super::office::{self, files::beside};
 use super::script::TemplateCodePool;
 use crate::config::Config;
@@ -17,6 +17,7 @@ use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 use crate::templates::registry::variables::{KnownVariables, VariableReader};
+use crate::thread;
 use crate::workers::assemble::{FillLimits, Language, LintJob, Linted, Reader, ScriptError, ScriptRequest};
 use crate::workers::lint::LintReport;
 use crate::workers::{FileSource, SuppliedFile, WorkerError};
@@ -51,7 +52,7 @@ impl Linter {
         let (request, body) = (ScriptRequest::Lint(job), [body]);
         let (linted, report) =
             self.script.run(&account.into(), (&request, &body), &IncludedFiles { kind, site }).await?;
-        let mut report = self.report(linted, &report)?;
+        let mut report = self.report(linted, report).await?;
         report.warnings.extend(warnings.lines().iter().cloned());
         Ok(report)
     }
@@ -75,7 +76,7 @@ impl Linter {
             Ok(None) | Err(WorkerError::Deadline | WorkerError::NotStarted(_)) => return Ok(None),
             Err(error) => return Err(error.to_string()),
         };
-        self.report(linted, &report).map(Some).map_err(message)
+        self.report(linted, report).await.map(Some).map_err(message)
     }
 
     /// The request and its body; `None` for a page without a tag.
@@ -87,11 +88,9 @@ impl Linter {
     ) -> Result<Option<(LintJob<'a>, Bytes)>, JobError> {
         let found = match kind {
             TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework => {
-                page(Language::Html, site, entry_text(site, warnings).await?)
+                page(Language::Html, site, warnings).await?
             }
-            TemplateKind::Latex => {
-                page(Language::Latex(Reader::default()), site, site.page().cloned().unwrap_or_default())
-            }
+            TemplateKind::Latex => page(Language::Latex(Reader::default()), site, warnings).await?,
             TemplateKind::Docx | TemplateKind::Xlsx | TemplateKind::Pptx => {
                 let body = site.page().cloned().unwrap_or_default();
                 let pair = |given: &'a Delimiters| {
@@ -105,9 +104,10 @@ impl Linter {
         Ok(found)
     }
 
-    fn report(&self, linted: Linted, report: &Bytes) -> Result<LintReport, JobError> {
-        let read = || serde_json::from_slice(report).map_err(|error| ScriptError::Broken(error.to_string()));
-        linted.and_then(|()| read()).map_err(|error| self.script.refused(error))
+    async fn report(&self, linted: Linted, report: Bytes) -> Result<LintReport, JobError> {
+        linted.map_err(|error| self.script.refused(error))?;
+        let read = thread::by_size(report.len(), move || serde_json::from_slice(&report)).await?;
+        read.map_err(|error| self.script.refused(ScriptError::Broken(error.to_string())))
     }
 }
 
@@ -135,10 +135,15 @@ impl VariableReader for Linter {
 }
 
 /// The request to look through a page, and its body; `None` for one without a tag.
-fn page(language: Language, site: &Site, body: Bytes) -> Option<(LintJob<'_>, Bytes)> {
+async fn page<'a>(
+    language: Language,
+    site: &'a Site,
+    warnings: &mut Warnings,
+) -> Result<Option<(LintJob<'a>, Bytes)>, JobError> {
+    let (body, has_tags) = entry_text(site, language, warnings).await?;
     let files = site.paths().map(Cow::Borrowed).collect();
     let job = LintJob::Page { language, entry: Cow::Borrowed(site.entry()), files };
-    has_tags(language, &body).then_some((job, body))
+    Ok(has_tags.then_some((job, body)))
 }
 
 /// What is in a page without a tag.
@@ -155,11 +160,13 @@ struct IncludedFiles<'a> {
 #[async_trait]
 impl FileSource for IncludedFiles<'_> {
     async fn file(&self, name: &str) -> Result<SuppliedFile, String> {
-        let text = || self.site.text(name).map(|text| text.content).or_else(|| self.site.get(name).cloned());
+        let text = |site: &Site, name: &str| {
+            site.text(name).map(|text| text.content).or_else(|| site.get(name).cloned())
+        };
         let content = if self.kind.is_office() {
             beside(self.site, name)?
         } else {
-            text().ok_or_else(|| format!("there is no file '{name}'"))?
+            on_site(self.site, name, text).await?
         };
         Ok(SuppliedFile { content, made: None })
     }

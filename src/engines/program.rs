@@ -10,7 +10,7 @@ use tokio::fs::File;
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use super::document::Document;
-use super::error::EngineError;
+use super::error::{EngineError, lost};
 use super::runner::{Outlet, StepContext};
 use crate::config::ProgramLimits;
 use crate::domain::error::{ErrorCode, JobError};
@@ -64,7 +64,8 @@ impl ProgramSteps {
     ) -> Result<Finished, EngineError> {
         let name = run.name;
         let _slot = self.slot(job, cores).await;
-        self.programs.run(run).await.map_err(|error| engine_error(&error, |error| limit(name, error)))
+        let run = ProgramRun { way: Some(job.meter.way().clone()), ..run };
+        self.programs.run(run).await.map_err(|error| engine_error(name, &error, |error| limit(name, error)))
     }
 
     /// Waits for a slot and for `cores`: for a step that runs several programs.
@@ -73,12 +74,18 @@ impl ProgramSteps {
     }
 }
 
-/// The error of a program that made nothing; `limit` makes the error of an exceeded limit.
-pub fn engine_error(error: &ProgramError, limit: impl FnOnce(&ProgramError) -> EngineError) -> EngineError {
+/// The error of the program `name` that made nothing; `limit` makes the error of an exceeded limit.
+pub fn engine_error(
+    name: &str,
+    error: &ProgramError,
+    limit: impl FnOnce(&ProgramError) -> EngineError,
+) -> EngineError {
     match error {
         ProgramError::NotStarted(cause) => EngineError::NotStarted(cause.clone()),
         ProgramError::NotConfined => JobError::new(ErrorCode::EngineUnavailable, error.to_string()).into(),
         ProgramError::Deadline | ProgramError::TooMuch(_) => limit(error),
+        ProgramError::Hung(hung) => lost(name, hung).into(),
+        ProgramError::KilledFromOutside(killed) => lost(name, killed).into(),
         ProgramError::Input(_) | ProgramError::System(_) => EngineError::internal(&error.to_string()),
     }
 }
@@ -110,7 +117,7 @@ impl DocumentLimits {
 
     /// The error of `program` that made nothing.
     pub fn engine_error(&self, program: &str, error: &ProgramError) -> EngineError {
-        engine_error(error, |error| {
+        engine_error(program, error, |error| {
             if let ProgramError::TooMuch(excess) = error {
                 self.too_much(program, *excess)
             } else {

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use nix::libc;
 use serde::de::DeserializeOwned;
 
+use super::error::lost;
 use super::requirement::{Install, Part, Requirement, UnmetRequirement};
 use crate::config::{AssembleConfig, as_count};
 use crate::domain::error::{ErrorCode, JobError};
@@ -34,6 +35,9 @@ pub const JAVASCRIPT_CORE: Requirement = Requirement {
     version: None,
     install: Install::Package("libjavascriptcoregtk-6.0-1"),
 };
+
+/// Its name in sentences.
+const TEMPLATE_ENGINE: &str = "the template engine";
 
 /// Memory of a process without a job, with a margin: the engine's library and its tables.
 const OWN_BYTES: u64 = 96 << 20;
@@ -84,6 +88,8 @@ impl TemplateCodePool {
             start_timeout: Duration::from_millis(config.start_timeout_ms),
             undisturbed: Duration::from_millis(config.yield_after_ms),
             deadline: Duration::from_millis(config.timeout_ms),
+            // Template code may sleep (`Atomics.wait`), which is for its author to mend.
+            still: Duration::MAX,
             answer_limit_bytes: config.output_limit_bytes,
             resident_limit_bytes: Some((config.memory_limit_mb << 20) + OWN_BYTES),
             server: None,
@@ -190,6 +196,8 @@ impl TemplateCodePool {
             WorkerError::Died { status, stderr } => self.death(*status, stderr),
             WorkerError::NotStarted(_) => self.not_started(error),
             WorkerError::TooMuch(_) => self.out_of_memory(),
+            WorkerError::KilledFromOutside(killed) => lost(TEMPLATE_ENGINE, killed),
+            WorkerError::Hung(hung) => lost(TEMPLATE_ENGINE, hung),
             WorkerError::Protocol(_) => broken(&error.to_string()),
         }
     }
@@ -200,7 +208,7 @@ impl TemplateCodePool {
         let limit = self.config.memory_limit_mb;
         match status.signal() {
             // How the engine and our own code end when an allocation fails.
-            Some(libc::SIGKILL | libc::SIGABRT | libc::SIGTRAP) => self.out_of_memory(),
+            Some(libc::SIGABRT | libc::SIGTRAP) => self.out_of_memory(),
             // In many places the engine does not check for a failed allocation and writes to an invalid address.
             Some(libc::SIGSEGV | libc::SIGBUS | libc::SIGILL) => {
                 let sentence = format!(

@@ -1,27 +1,19 @@
 //! Reads a JSON body of bounded size, whatever its Content-Type; a syntax error names its line and column.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpMessage as _, HttpRequest};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
 
-use crate::config::{HttpConfig, as_count};
+use crate::config::as_count;
 use crate::domain::members::Members;
 use crate::domain::{encoding, json};
+use crate::http::bodies::BodyMemory;
+use crate::http::middleware::auth;
 use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 use crate::thread;
-
-/// The first bytes of a body need no permit: the limit on connections already bounds them.
-const FREE_BYTES: usize = 64 * 1024;
-/// Bytes that one permit stands for.
-const PERMIT_BYTES: usize = 1024;
 
 /// A body of valid JSON. An empty body counts as `{}`.
 #[derive(Debug)]
@@ -31,7 +23,8 @@ pub(super) struct Body(Bytes);
 /// `application/json` without a body, and bodies without a type.
 ///
 /// # Errors
-/// `payload_too_large`, `malformed_json`, `bad_request` when the transfer broke off, and whatever `reader` answers.
+/// `payload_too_large`, `malformed_json`, `bad_request` when the transfer broke off, those of [`BodyMemory`], and whatever
+/// `reader` answers.
 pub(super) async fn read<T: Send + 'static>(
     request: &HttpRequest,
     mut payload: Payload,
@@ -39,9 +32,10 @@ pub(super) async fn read<T: Send + 'static>(
     reader: impl FnOnce(&Body, &HttpState) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let limit = limit(request, state)?;
-    let longest_s = state.config.http.upload_timeout_s;
-    let arrival = timeout(Duration::from_secs(longest_s), collect(request, &mut payload, state, limit)).await;
-    let bytes = arrival.unwrap_or_else(|_| Err(too_slow(longest_s)))?;
+    let memory = state.shared.bodies.begin(auth::caller(request)?.0);
+    let bytes = memory.receive(collect(&mut payload, &memory, limit)).await?;
+    // Slices of the body live as long as the request: the memory must be held as long.
+    request.extensions_mut().insert(memory);
     let (state, is_declared) = (state.clone(), declared_bytes(request).is_some());
     thread::by_size(bytes.len(), move || reader(&Body::check(&bytes, is_declared, &state)?, &state)).await?
 }
@@ -119,14 +113,8 @@ pub(super) fn limit(request: &HttpRequest, state: &HttpState) -> Result<usize, P
     Ok(limit)
 }
 
-async fn collect(
-    request: &HttpRequest,
-    payload: &mut Payload,
-    state: &Data<HttpState>,
-    limit: usize,
-) -> Result<Bytes, Problem> {
+async fn collect(payload: &mut Payload, memory: &BodyMemory, limit: usize) -> Result<Bytes, Problem> {
     let mut bytes = BytesMut::new();
-    let mut permits = BodyPermits::of(state);
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|error| {
             Problem::new(Code::BadRequest, format!("The body did not arrive whole: {error}. Send it again."))
@@ -134,62 +122,10 @@ async fn collect(
         if bytes.len() + chunk.len() > limit {
             return Err(too_large(limit));
         }
+        memory.take(chunk.len())?;
         bytes.extend_from_slice(&chunk);
-        permits.take(chunk.len())?;
     }
-    // Slices of the body live as long as the request: the permits must be held as long.
-    request.extensions_mut().insert(permits);
     Ok(bytes.freeze())
-}
-
-/// The permits that one body holds of `http.bodies_limit_bytes`, which all bodies in memory share. Released on drop.
-pub(super) struct BodyPermits {
-    state: Data<HttpState>,
-    bytes: usize,
-    permit: Option<OwnedSemaphorePermit>,
-}
-
-impl BodyPermits {
-    /// Holds none yet.
-    pub(super) fn of(state: &Data<HttpState>) -> Self {
-        Self { state: state.clone(), bytes: 0, permit: None }
-    }
-
-    /// Acquires permits for `bytes` more.
-    ///
-    /// # Errors
-    /// `overloaded` when other bodies hold them.
-    pub(super) fn take(&mut self, bytes: usize) -> Result<(), Problem> {
-        self.bytes += bytes;
-        let wanted = self.bytes.saturating_sub(FREE_BYTES).div_ceil(PERMIT_BYTES);
-        let held = self.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        if wanted > held {
-            let more = acquire(&self.state, wanted - held)?;
-            match &mut self.permit {
-                Some(permit) => permit.merge(more),
-                None => self.permit = Some(more),
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Number of permits for all bodies.
-pub fn permit_count(config: &HttpConfig) -> usize {
-    let bytes = as_count(config.bodies_limit_bytes);
-    (bytes / PERMIT_BYTES).min(Semaphore::MAX_PERMITS)
-}
-
-fn acquire(state: &HttpState, units: usize) -> Result<OwnedSemaphorePermit, Problem> {
-    let units = u32::try_from(units).map_err(Problem::internal)?;
-    Arc::clone(&state.bodies).try_acquire_many_owned(units).map_err(|_| {
-        let limit = state.config.http.bodies_limit_bytes;
-        let detail = format!(
-            "The bodies of other requests fill the {limit} bytes there are for them (http.bodies_limit_bytes); try \
-             again, or upload data and template to the presigned addresses that /documents/init answers."
-        );
-        Problem::new(Code::Overloaded, detail)
-    })
 }
 
 pub(super) fn too_large(limit: usize) -> Problem {
@@ -198,14 +134,6 @@ pub(super) fn too_large(limit: usize) -> Problem {
          addresses that /documents/init answers, the files of a template to that of /templates/init."
     );
     Problem::new(Code::PayloadTooLarge, detail)
-}
-
-pub(super) fn too_slow(longest_s: u64) -> Problem {
-    let detail = format!(
-        "The body did not arrive within {longest_s} seconds (http.upload_timeout_s): it comes too slowly, or the client \
-         sends fewer bytes than its Content-Length says."
-    );
-    Problem::new(Code::RequestTimeout, detail)
 }
 
 #[cfg(test)]
@@ -218,23 +146,6 @@ mod tests {
 
     /// An endpoint that reads its body before it asks an actor.
     const PATH: &str = "/v1/documents/init";
-
-    #[actix_web::test]
-    async fn bodies_share_permits_and_release_them() {
-        let server = TestServer::with(|config| config.http.bodies_limit_bytes = 300 * 1024).await;
-        let body = format!(r#"{{"type":7,"data":{{"a":"{}"}}}}"#, "x".repeat(200_000));
-        for _ in 0..3 {
-            let (status, answer) = server.call(Method::POST, PATH, &body).await;
-            assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
-        }
-        let held = server.state.bodies.clone().try_acquire_many_owned(200).unwrap();
-        let (status, answer) = server.call(Method::POST, PATH, &body).await;
-        assert_eq!((status, answer["code"].as_str()), (StatusCode::SERVICE_UNAVAILABLE, Some("overloaded")));
-        assert!(answer["detail"].as_str().unwrap().contains("http.bodies_limit_bytes"), "{answer}");
-        assert_eq!(server.call(Method::POST, PATH, "{}").await.0, 422, "small ones pass");
-        drop(held);
-        assert_eq!(server.call(Method::POST, PATH, &body).await.0, 422);
-    }
 
     async fn refused(server: &TestServer, body: &str) -> (u16, String) {
         let (status, answer) = server.call(Method::POST, PATH, body).await;

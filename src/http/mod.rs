@@ -3,7 +3,9 @@
 //! themselves. `app` builds [`HttpState`] and serves it; `cli` prints the OpenAPI document.
 
 mod actors;
+mod bodies;
 mod body;
+mod connections;
 mod jobs;
 mod middleware;
 mod objects;
@@ -22,12 +24,12 @@ mod testing;
 use actix_web::web::{self, ServiceConfig};
 
 pub use actix_web::dev::{Server, ServerHandle};
-pub use body::permit_count as body_permit_count;
+pub use connections::FileLimits;
 pub use middleware::rate_limit::RateLimit;
 pub use openapi::document as openapi;
 use routing::resource;
 pub use serve::serve;
-pub use state::{HttpState, Readiness, ReadinessResult, local_url, public_url};
+pub use state::{HttpState, Readiness, ReadinessResult, Shared, local_url, public_url};
 pub use system::metrics::serve_metrics;
 
 /// Every route, with and without `/v1`: two published clients use the base without it.

@@ -10,13 +10,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::accounts::actor::Authenticate;
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, as_count};
 use crate::engines::catalog::Catalog;
+use crate::http::bodies::Bodies;
+use crate::http::connections::Connections;
 use crate::http::middleware::rate_limit::RateLimit;
 use crate::jobs::registry::JobRegistry;
 use crate::outbound::Outbound;
+use crate::slots::{AccountShare, AccountSlots};
 use crate::storage::ObjectStore;
 use crate::storage::presigned_urls::{PresignedUrls, Signer};
+use crate::telemetry::HttpMetrics;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::{TemplateReader, TemplateRegistry};
 
@@ -68,10 +72,34 @@ pub struct HttpState {
     pub readiness: Arc<dyn Readiness>,
     /// All metrics.
     pub metrics: Metrics,
-    /// Memory for JSON bodies: one permit for each KiB of `http.bodies_limit_bytes`.
-    pub bodies: Arc<Semaphore>,
-    /// Messages that may wait for an actor at once: `jobs.mailbox_limit` permits.
-    pub actor_permits: Arc<Semaphore>,
+    /// What all clients share.
+    pub shared: Shared,
+}
+
+/// What all clients share, and none may hold whole; clones are the same.
+#[derive(Clone)]
+pub struct Shared {
+    /// The memory of request bodies.
+    pub bodies: Arc<Bodies>,
+    /// The connections of all clients.
+    pub connections: Arc<Connections>,
+    /// Messages that may wait for an actor at once: `jobs.mailbox_limit` slots, shared by account.
+    pub actor_slots: AccountSlots,
+    /// Tokens that may be looked up at once: `accounts.mailbox_limit` permits.
+    pub token_permits: Arc<Semaphore>,
+}
+
+impl Shared {
+    /// Everything free. `open_files` is the limit of the system.
+    pub fn new(config: &Config, open_files: Option<u64>, metrics: &HttpMetrics) -> Self {
+        let tokens = as_count(config.accounts.mailbox_limit).min(Semaphore::MAX_PERMITS);
+        Self {
+            bodies: Arc::new(Bodies::new(&config.http, metrics.body_bytes.clone())),
+            connections: Arc::new(Connections::new(&config.http, open_files, metrics.full.clone())),
+            actor_slots: AccountSlots::new(as_count(config.jobs.mailbox_limit), AccountShare::default()),
+            token_permits: Arc::new(Semaphore::new(tokens)),
+        }
+    }
 }
 
 /// Base of all URLs in answers: `http.public_url`, else the bound address (loopback where the service is bound to every

@@ -14,7 +14,6 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::objects::presigned_url;
@@ -27,7 +26,7 @@ use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::{self, catalog::Catalog};
 use crate::http::middleware::rate_limit::RateLimit;
 use crate::http::serve::{application, serve};
-use crate::http::state::{HttpState, Readiness, ReadinessResult};
+use crate::http::state::{HttpState, Readiness, ReadinessResult, Shared};
 use crate::jobs::messages::JobSpec;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::store::record::JobRecord;
@@ -42,13 +41,16 @@ use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::messages::InitTemplate;
 use crate::templates::registry::{TemplateContext, TemplateReader, TemplateRegistry};
 
-pub(super) use served::{Served, answer_of, answer_until};
+pub(super) use served::{Served, answer_of, answer_until, until};
 
 pub(super) const TOKEN: &str = "a-valid-token";
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-/// In place of the accounts: one account with one token.
-struct FakeAccounts(AccountId);
+/// The token of another account.
+pub(super) const OTHER_TOKEN: &str = "another-valid-token";
+
+/// In place of the accounts: two accounts with a token each.
+struct FakeAccounts([AccountId; 2]);
 
 impl Actor for FakeAccounts {
     type Context = Context<Self>;
@@ -58,10 +60,9 @@ impl Handler<Authenticate> for FakeAccounts {
     type Result = Result<AccountId, Problem>;
 
     fn handle(&mut self, message: Authenticate, _: &mut Context<Self>) -> Self::Result {
-        if message.token == TOKEN {
-            return Ok(self.0);
-        }
-        Err(Problem::new(Code::Unauthorized, "the token is not valid"))
+        let known = [TOKEN, OTHER_TOKEN].into_iter().zip(self.0).find(|(token, _)| message.token == *token);
+        let refused = || Problem::new(Code::Unauthorized, "the token is not valid");
+        known.map(|(_, account)| account).ok_or_else(refused)
     }
 }
 
@@ -114,7 +115,7 @@ impl TestServer {
             templates: TemplateRegistry::new(Arc::clone(&templates), index, 64).start(),
             template_reader: TemplateReader::new(templates),
             jobs: Context::<JobRegistry>::new().address(),
-            accounts: FakeAccounts(account).start().into(),
+            accounts: FakeAccounts([account, AccountId::generate()]).start().into(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
             presigned_urls: Arc::new(OwnPresignedUrls::new(
                 Arc::new(Signer::new(&[7; 32])),
@@ -124,8 +125,7 @@ impl TestServer {
             )),
             signer: Arc::new(Signer::new(&[7; 32])),
             store,
-            bodies: Arc::new(Semaphore::new(super::body_permit_count(&config.http))),
-            actor_permits: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit).unwrap())),
+            shared: Shared::new(&config, None, &metrics.http),
             outbound: Outbound::new(config.outbound.clone(), &[], Arc::new(EmptyResolver)),
             config: Arc::new(config),
             clock,

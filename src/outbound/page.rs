@@ -8,7 +8,7 @@ use bytes::Bytes;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1;
 use hyper::header::{HOST, HeaderValue};
-use hyper::{Request, Response, Uri};
+use hyper::{Request, Response, Uri, Version};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -97,7 +97,8 @@ impl Outbound {
         Ok(stream)
     }
 
-    /// Sends one request with the target and host of `pinned`, replacing its own. Dropping the handle closes the connection.
+    /// Sends one request with the target and host of `pinned` and the version that is spoken here (RFC 9112 §2.3), replacing its
+    /// own. Dropping the handle closes the connection.
     ///
     /// # Errors
     /// See [`ExchangeError`].
@@ -112,6 +113,7 @@ impl Outbound {
     {
         let (target, host) = target_of(&pinned.url).map_err(ExchangeError::Unreachable)?;
         *request.uri_mut() = target;
+        *request.version_mut() = Version::HTTP_11;
         request.headers_mut().insert(HOST, host);
         let stream = self.connect(pinned).await.map_err(ExchangeError::Unreachable)?;
         let limit = as_count(self.config.page_head_limit_bytes);

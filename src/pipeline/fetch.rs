@@ -30,11 +30,10 @@ pub(super) async fn fetch(
     if input.given.data && data.is_none() {
         return Err(lost());
     }
-    // Some editors write a byte order mark, which a reader of JSON may ignore (RFC 8259, 8.1).
-    let data = no_data::or_empty_object(data.map(encoding::without_bom));
     let is_uploaded = !input.given.data && input.inline.data.is_none();
     let depth_limit = context.limits.json_depth_limit;
-    warnings.push_all(check(depth_limit, input.kind, data.clone(), is_uploaded).await?);
+    let (data, lossy) = check(depth_limit, input.kind, data, is_uploaded).await?;
+    warnings.push_all(lossy);
     if !input.kind.fits(template.kind) {
         return Err(misfit(input.kind, &template));
     }
@@ -150,22 +149,27 @@ async fn read(
     }
 }
 
-/// Checks that the data is JSON; answers a warning for each number that loses digits.
+/// Checks that the data is JSON; answers it, `{}` where there is none, and a warning for each number that loses digits.
 async fn check(
     depth_limit: u64,
     kind: TemplateKind,
-    data: Bytes,
+    data: Option<Bytes>,
     is_uploaded: bool,
-) -> Result<Vec<String>, JobError> {
-    let (limit, bytes) = (as_count(depth_limit), data.len());
-    let check = move || match json::check(&data, limit) {
-        // Office files print integers as they are written, however long (`exact.js`).
-        Ok(()) => Ok(numbers::warnings(&data, kind.is_office())),
-        Err(error) => {
-            let cut = error.cut_by_length(&data).filter(|_| is_uploaded);
-            let cut = cut.map(|cut| format!(". The upload {cut}")).unwrap_or_default();
-            let sentence = format!("the data is not complete JSON: {error}{cut}");
-            Err(JobError::new(ErrorCode::DataInvalid, sentence))
+) -> Result<(Bytes, Vec<String>), JobError> {
+    let (limit, bytes) = (as_count(depth_limit), data.as_ref().map_or(0, Bytes::len));
+    let check = move || {
+        // Some editors write a byte order mark, which a reader of JSON may ignore (RFC 8259, 8.1).
+        let data = no_data::or_empty_object(data.map(encoding::without_bom));
+        match json::check(&data, limit) {
+            // Office files print integers as they are written, however long (`exact.js`). What reads the data after this looks at
+            // its first byte, so megabytes of blanks before it are left out here.
+            Ok(()) => Ok((data.slice_ref(data.trim_ascii()), numbers::warnings(&data, kind.is_office()))),
+            Err(error) => {
+                let cut = error.cut_by_length(&data).filter(|_| is_uploaded);
+                let cut = cut.map(|cut| format!(". The upload {cut}")).unwrap_or_default();
+                let sentence = format!("the data is not complete JSON: {error}{cut}");
+                Err(JobError::new(ErrorCode::DataInvalid, sentence))
+            }
         }
     };
     thread::by_size(bytes, check).await?

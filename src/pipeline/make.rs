@@ -35,8 +35,39 @@ pub(super) fn plan(context: &PipelineContext, input: &RunInput) -> Result<Plan, 
     })
 }
 
-/// Takes the plan's steps; answers the file of the last one.
+/// Takes the plan's steps; answers the file of the last one. Where a program was killed from outside or hung, all steps are taken
+/// once more, with a warning: that is not the document's doing. Nothing is kept of what the first attempt warned: it may not be
+/// in the document.
 pub(super) async fn make(
+    context: &PipelineContext,
+    job: (&RunInput, &Plan),
+    (template, data): (LoadedTemplate, Bytes),
+    (progress, warnings): (&Progress<'_>, &mut Warnings),
+) -> Result<Document, JobError> {
+    let mut own = Warnings::default();
+    let again = (template.clone(), data.clone());
+    let lost = match take_steps(context, job, (template, data), (progress, &mut own)).await {
+        Err(error) if error.code == ErrorCode::EngineLost => error.message,
+        made => {
+            warnings.extend(&own);
+            return made;
+        }
+    };
+    tracing::warn!(error = lost, "the job is run again");
+    warnings.push(&format!("{lost}, and the job was run again"));
+    take_steps(context, job, again, (progress, warnings)).await.map_err(|error| {
+        if error.code != ErrorCode::EngineLost {
+            return error;
+        }
+        let sentence = format!(
+            "{}; in the run before, {lost}; send the job again, and tell the operator, whose log has more",
+            error.message
+        );
+        JobError::new(ErrorCode::EngineLost, sentence)
+    })
+}
+
+async fn take_steps(
     context: &PipelineContext,
     (input, plan): (&RunInput, &Plan),
     (template, data): (LoadedTemplate, Bytes),

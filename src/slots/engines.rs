@@ -6,7 +6,10 @@
 //! slots of their own, and engines' programs run at low priority (`SandboxProfile::yields`), so that pages come first on a
 //! busy machine.
 //!
-//! The order is always slot, then cores: two jobs cannot wait for each other.
+//! The order is always slot, then cores: two jobs cannot wait for each other. A job that makes way (`way`) moves its slot to the
+//! engine's overflow slots (`engines.overflow_slots`), and gives its cores back.
+
+use std::time::Duration;
 
 use super::meter::{CostMeter, CostTimer};
 use super::{AccountShare, AccountSlots, Slot};
@@ -47,7 +50,9 @@ impl EngineBudget {
             Ok(0) | Err(_) => std::thread::available_parallelism().map_or(1, usize::from) + 1,
             Ok(cores) => cores,
         };
-        Self { cores: AccountSlots::new(cores, share), share, config: config.clone(), metrics }
+        // As many as the overflow slots of all engines may need.
+        let cores = AccountSlots::new(cores, share.with_overflow(u64::MAX));
+        Self { cores, share, config: config.clone(), metrics }
     }
 
     /// The share of an account.
@@ -55,10 +60,20 @@ impl EngineBudget {
         self.share
     }
 
+    /// Whether a program runs.
+    pub fn is_used(&self) -> bool {
+        self.cores.is_any_held()
+    }
+
     /// How many slots an engine has: the number in `engines.slots`, else `usual` and one more, which is left to other
     /// accounts.
     pub fn slot_count(&self, engine: &str, usual: usize) -> usize {
         self.config.slots_of(engine).unwrap_or(usual + 1)
+    }
+
+    /// What a job holds for longer, it makes way with (`engines.make_way_after_ms`).
+    pub fn make_way_after(&self) -> Duration {
+        Duration::from_millis(self.config.make_way_after_ms)
     }
 
     /// The slots of an engine, [`slot_count`](Self::slot_count) of them. To be called once an engine: each call makes new
@@ -77,11 +92,11 @@ impl EngineSlots {
     /// for the wait, and for every core from then on. Dropping the future cancels the wait.
     pub async fn acquire(&self, meter: &CostMeter, cores: usize) -> EngineSlot {
         let wait = (self.metrics.begin_wait(), meter.begin_wait());
-        let slot = self.slots.acquire(meter.account()).await;
-        let cores = self.cores.acquire_many(meter.account(), cores).await;
+        let slot = self.slots.acquire_for(meter.way(), 1).await;
+        let cores = self.cores.acquire_for(meter.way(), cores).await;
         drop(wait);
         EngineSlot {
-            _paid: meter.begin_program(cores.count),
+            _paid: meter.begin_program(cores.count()),
             _busy: self.metrics.begin_work(),
             _cores: cores,
             _slot: slot,
@@ -91,8 +106,6 @@ impl EngineSlots {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use futures_util::FutureExt as _;
 
     use super::*;

@@ -13,12 +13,13 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
+use super::way::Way;
 use crate::domain::ids::AccountId;
 
-/// The meter of one job, and the account whose share the job uses. Clones are the same meter.
+/// The meter of one job, the account whose share the job uses, and how the job makes way. Clones are the same meter.
 #[derive(Clone, Debug)]
 pub struct CostMeter {
-    account: AccountId,
+    way: Way,
     reading: Arc<Mutex<Reading>>,
 }
 
@@ -56,15 +57,25 @@ struct Reading {
 }
 
 impl CostMeter {
-    /// A meter at zero that does not run yet, for a job of `account`.
+    /// A meter at zero that does not run yet, for a job of `account` that never makes way.
     pub fn new(account: AccountId) -> Self {
+        Self::of(Way::never(account))
+    }
+
+    /// A meter at zero that does not run yet, for the job that makes way so.
+    pub fn of(way: Way) -> Self {
         let reading = Reading { cost: Duration::ZERO, at: Instant::now(), turns: 0, waits: 0, cores: 0 };
-        Self { account, reading: Arc::new(Mutex::new(reading)) }
+        Self { way, reading: Arc::new(Mutex::new(reading)) }
     }
 
     /// The job's account.
     pub fn account(&self) -> AccountId {
-        self.account
+        self.way.account()
+    }
+
+    /// How the job makes way.
+    pub fn way(&self) -> &Way {
+        &self.way
     }
 
     /// The job's turn begins.

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use super::sync_folder;
 use super::wrong_user::{WrongUser, wrong_user};
 use crate::clock::Timestamp;
+#[cfg(debug_assertions)]
+use crate::failpoint::Step;
 
 /// The format this program reads and writes.
 const FORMAT: u32 = 1;
@@ -114,13 +116,13 @@ impl DataDir {
         let aside = self.path.join(format!("index.damaged-{}", now.rfc3339().replace(':', "")));
         let renamed = |from: &Path, to: &Path| {
             #[cfg(debug_assertions)]
-            super::failpoint::pass();
+            crate::failpoint::pass(Step::Index).map_err(refused(from))?;
             std::fs::rename(from, to).map_err(refused(from))
         };
         renamed(&index, &aside)?;
         renamed(&new, &index)?;
         #[cfg(debug_assertions)]
-        super::failpoint::pass();
+        crate::failpoint::pass(Step::Index).map_err(refused(&self.path))?;
         sync_folder(&self.path).map_err(refused(&self.path))?;
         Ok(aside)
     }

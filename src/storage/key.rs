@@ -131,6 +131,21 @@ impl StorageKey {
         (key.to_string() == text).then_some(key)
     }
 
+    /// Whose object it is.
+    pub fn account(&self) -> AccountId {
+        match self {
+            Self::JobData(account, _)
+            | Self::JobTemplate(account, _)
+            | Self::JobSecret(account, _)
+            | Self::JobOutput(account, ..)
+            | Self::TemplateUpload(account, _)
+            | Self::UnfinishedPackage(account, ..)
+            | Self::Template(account, ..)
+            | Self::Upload(account, _)
+            | Self::Probe(account) => *account,
+        }
+    }
+
     /// Its folder.
     pub fn folder(&self) -> Folder {
         match self {

@@ -28,7 +28,7 @@ impl MeteredStore {
 #[async_trait]
 impl ObjectStore for MeteredStore {
     async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError> {
-        let staged = count_failure(&self.metrics, "write", self.inner.stage(limit_bytes).await)?;
+        let staged = count_stage_failure(&self.metrics, self.inner.stage(limit_bytes)).await?;
         Ok(Box::new(MeteredUpload { inner: staged, metrics: self.metrics.clone() }))
     }
 
@@ -41,14 +41,14 @@ impl ObjectStore for MeteredStore {
     }
 
     async fn get(&self, key: &StorageKey, limit_bytes: u64) -> Result<Bytes, StoreError> {
-        let bytes = count_failure(&self.metrics, "read", self.inner.get(key, limit_bytes).await)?;
+        let bytes = count_read_failure(&self.metrics, self.inner.get(key, limit_bytes)).await?;
         self.metrics.bytes.of(["read"]).inc_by(bytes.len() as u64);
         self.metrics.objects.of(["read"]).inc();
         Ok(bytes)
     }
 
     async fn open(&self, key: &StorageKey, range: Option<ByteRange>) -> Result<ObjectReader, StoreError> {
-        let reader = count_failure(&self.metrics, "read", self.inner.open(key, range).await)?;
+        let reader = count_read_failure(&self.metrics, self.inner.open(key, range)).await?;
         self.metrics.objects.of(["read"]).inc();
         let (metrics, read) = (self.metrics.clone(), self.metrics.bytes.of(["read"]));
         let counted = reader.chunks.map(move |chunk| {
@@ -66,7 +66,7 @@ impl ObjectStore for MeteredStore {
     }
 
     async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        count_failure(&self.metrics, "read", self.inner.head(key).await)
+        count_read_failure(&self.metrics, self.inner.head(key)).await
     }
 
     async fn list(
@@ -75,7 +75,7 @@ impl ObjectStore for MeteredStore {
         after: Option<StorageKey>,
         limit: usize,
     ) -> Result<Vec<StorageKey>, StoreError> {
-        count_failure(&self.metrics, "read", self.inner.list(folder, after, limit).await)
+        count_read_failure(&self.metrics, self.inner.list(folder, after, limit)).await
     }
 
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
@@ -90,7 +90,7 @@ impl ObjectStore for MeteredStore {
 
     async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
         #[cfg(debug_assertions)]
-        if super::failpoint::is_armed() {
+        if crate::failpoint::is_armed() {
             // Object by object, so that there is a fail point between any two.
             for key in keys {
                 self.delete(key).await?;
@@ -116,13 +116,13 @@ struct MeteredUpload {
 impl StagedObject for MeteredUpload {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
         let length = bytes.len() as u64;
-        count_failure(&self.metrics, "write", self.inner.write(bytes).await)?;
+        count_stage_failure(&self.metrics, self.inner.write(bytes)).await?;
         self.metrics.bytes.of(["write"]).inc_by(length);
         Ok(())
     }
 
     async fn content(&mut self) -> Result<Bytes, StoreError> {
-        count_failure(&self.metrics, "read", self.inner.content().await)
+        count_read_failure(&self.metrics, self.inner.content()).await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
@@ -139,8 +139,28 @@ async fn count_change_failure<T>(
     change: impl Future<Output = Result<T, StoreError>> + Send,
 ) -> Result<T, StoreError> {
     #[cfg(debug_assertions)]
-    let change = super::failpoint::around(change);
+    let change = super::failpoints::around(operation, change);
     count_failure(metrics, operation, change.await)
+}
+
+/// Awaits a write that nobody sees yet, and counts it if it fails.
+async fn count_stage_failure<T>(
+    metrics: &StoreMetrics,
+    staged: impl Future<Output = Result<T, StoreError>> + Send,
+) -> Result<T, StoreError> {
+    #[cfg(debug_assertions)]
+    let staged = super::failpoints::before_stage(staged);
+    count_failure(metrics, "write", staged.await)
+}
+
+/// Awaits a read of the store and counts it if it fails.
+async fn count_read_failure<T>(
+    metrics: &StoreMetrics,
+    read: impl Future<Output = Result<T, StoreError>> + Send,
+) -> Result<T, StoreError> {
+    #[cfg(debug_assertions)]
+    let read = super::failpoints::before_read(read);
+    count_failure(metrics, "read", read.await)
 }
 
 /// Counts failures of the store itself, not that an object is missing or too large, or that its deletion waits for a backup.

@@ -7,7 +7,7 @@
 //! | File | What it is |
 //! |---|---|
 //! | `disk`, `object_files`, `s3`, `staged_buffer` | the two stores, and their shared buffer |
-//! | `metered`, `failpoint` | the wrapper of a store: metrics, and crashes for tests |
+//! | `metered`, `failpoints` | the wrapper of a store: metrics, and faults for tests |
 //! | `upload_staging` | where an upload arrives before it is an input |
 //! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
 //! | `account_counts`, `quota` | counts with limits for each account; its stored bytes |
@@ -20,7 +20,7 @@ pub mod deletion_log;
 pub mod deletions;
 pub mod disk;
 #[cfg(debug_assertions)]
-pub mod failpoint;
+mod failpoints;
 pub mod index;
 pub mod key;
 pub mod metered;
@@ -229,7 +229,7 @@ pub trait StagedObject: Send {
     /// Makes the object durable and visible under `key` in one step, replacing an older one.
     ///
     /// # Errors
-    /// `Failed` when the store fails; then nothing is visible.
+    /// `Failed` when the store fails; then nothing is visible, or the whole object: it may fail behind a write that it has done.
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError>;
 }
 

@@ -347,7 +347,7 @@ fn meta_of(file: &File) -> Result<ObjectMeta, StoreError> {
 }
 
 /// The error with the path, and with what a full disk means for the operator.
-fn with_path(error: &Error, path: &Path) -> StoreError {
+pub(super) fn with_path(error: &Error, path: &Path) -> StoreError {
     let no_space = "; there is no space left: free some, or move storage.data_dir";
     let remedy = if is_out_of_space(error) { no_space } else { "" };
     StoreError::Failed(Error::new(error.kind(), format!("{}: {error}{remedy}", path.display())))

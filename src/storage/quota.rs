@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::account_counts::AccountCounts;
 use super::index::{Index, IndexError, WriteBatch, scan_all};
-use super::{StagedObject, StorageKey, StoreError};
+use super::{StagedObject, StoreError};
 use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 
@@ -244,15 +244,6 @@ impl CountedUpload {
     /// The upload, which is not durable yet, and its reservation.
     pub fn into_parts(self) -> (Box<dyn StagedObject>, StorageReservation) {
         (self.staged, self.stored)
-    }
-
-    /// Makes it the object `key`, durably; returns its reservation.
-    ///
-    /// # Errors
-    /// When the store fails; then nothing of it is visible or counted.
-    pub async fn commit(self, key: &StorageKey) -> Result<StorageReservation, StoreError> {
-        self.staged.commit(key).await?;
-        Ok(self.stored)
     }
 }
 

@@ -14,8 +14,10 @@ pub struct BrowserMetrics {
     /// By `reason`: `documents`, `age`, `memory`.
     pub recycles: Counters<1>,
     /// Browsers that were lost, by `reason`: `died`, `silent` (did not answer), `filled` (the browser process took too much
-    /// memory).
+    /// memory), `hung` (a process of it hung).
     pub lost: Counters<1>,
+    /// Processes that hung and were ended, by `process`: `browser`, `network`, `zygote`, `renderer`, `other`.
+    pub hung: Counters<1>,
     /// Accounts' lanes in quarantine.
     pub quarantined: Gauge,
     /// Replaced browsers that were ended before all their pages had finished.
@@ -60,23 +62,20 @@ impl BrowserMetrics {
         let launches = counts("platen_browser_launches", "outcome", "Chromiums started: answered, failed");
         let recycles =
             counts("platen_browser_recycles", "reason", "Planned replacements: by documents, age, memory");
-        let lost = counts(
-            "platen_browser_lost",
-            "reason",
-            "Chromiums lost: died, silent (did not answer), filled (ended, for they were full)",
-        );
         let reusable_closed = counts(
             "platen_browser_kept_ended",
             "reason",
             "Tabs that were given up: by documents, age, room, page, worn (their process), broken",
         );
+        let (lost, hung) = losses(register);
         let given = register.labelled("platen_browser_leases", ["lane", "tab"], LEASES, Counter::default);
         let mut count = |name, meaning| register.single(name, meaning, Counter::default());
         Self {
             browsers: browsers.preset([["up"], ["quarantine"], ["graphics"], ["successor"], ["leaving"]]),
             launches: launches.preset([["answered"], ["failed"]]),
             recycles: recycles.preset([["documents"], ["age"], ["memory"]]),
-            lost: lost.preset([["died"], ["silent"], ["filled"]]),
+            lost,
+            hung,
             drains_cut: count(
                 "platen_browser_drains_cut",
                 "Replaced Chromiums that were ended with pages still in them",
@@ -113,4 +112,23 @@ impl BrowserMetrics {
             memory: memory.preset([["own"], ["pages"], ["other"]]),
         }
     }
+}
+
+/// Browsers that were lost, and processes that hung.
+fn losses(register: &mut Register) -> (Counters<1>, Counters<1>) {
+    let mut counts = |name, label, meaning| register.labelled(name, [label], meaning, Counter::default);
+    let lost = counts(
+        "platen_browser_lost",
+        "reason",
+        "Chromiums lost: died, silent (did not answer), filled (its memory), hung (a process)",
+    );
+    let hung = counts(
+        "platen_browser_hung",
+        "process",
+        "Processes of Chromium that hung and were ended: browser, network, zygote, renderer, other",
+    );
+    (
+        lost.preset([["died"], ["silent"], ["filled"], ["hung"]]),
+        hung.preset([["browser"], ["network"], ["zygote"], ["renderer"], ["other"]]),
+    )
 }

@@ -17,6 +17,7 @@ use super::process;
 use super::register::{Counters, Gauges, Register};
 use super::slots::SlotMetrics;
 use super::templates::TemplateMetrics;
+use super::threads::ThreadMetrics;
 use crate::version::VERSION;
 
 /// All metrics. Clones share them.
@@ -47,6 +48,8 @@ pub struct Metrics {
     pub templates: TemplateMetrics,
     /// Requests and connections.
     pub http: HttpMetrics,
+    /// Threads that others share.
+    pub threads: ThreadMetrics,
     registered: Arc<RegisteredMetrics>,
 }
 
@@ -74,6 +77,7 @@ impl Metrics {
         let index = IndexMetrics::new(&mut register);
         let templates = TemplateMetrics::new(&mut register);
         let http = HttpMetrics::new(&mut register);
+        let threads = ThreadMetrics::new(&mut register);
         process::register(&mut register);
         register.info("platen_build", "version", "Which Platen this is", VERSION);
         let (registry, table) = register.finish();
@@ -91,6 +95,7 @@ impl Metrics {
             index,
             templates,
             http,
+            threads,
             registered,
         }
     }

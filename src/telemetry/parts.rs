@@ -25,6 +25,8 @@ pub struct JobMetrics {
     pub running: Gauge,
     /// By `outcome`: `admitted`, `queue_full`, `account_full`.
     pub admissions: Counters<1>,
+    /// Jobs that made way for other accounts.
+    pub made_way: Counter,
     ended: Counters<1>,
     documents: Counters<3>,
 }
@@ -129,6 +131,10 @@ pub struct HttpMetrics {
     pub sent_bytes: Counter,
     /// Connections that are open.
     pub connections: Gauge,
+    /// Connections that came while `http.connection_limit` was reached, by `outcome`: `refused`, `made_way`.
+    pub full: Counters<1>,
+    /// Bytes of request bodies in memory.
+    pub body_bytes: Gauge,
 }
 
 impl JobMetrics {
@@ -154,6 +160,11 @@ impl JobMetrics {
             ),
             running: register.single("platen_jobs_running", "Jobs that run", Gauge::default()),
             admissions: admissions.preset([["admitted"], ["queue_full"], ["account_full"]]),
+            made_way: register.single(
+                "platen_jobs_made_way",
+                "Long jobs that made way for other accounts: they went on beside the slots",
+                Counter::default(),
+            ),
             ended: ended.preset([["ok"]].into_iter().chain(codes)),
             documents: register.labelled(
                 "platen_jobs_by_kind",
@@ -312,14 +323,26 @@ impl HttpMetrics {
             "Requests answered with a problem, by its code; rate_limited is one",
             Counter::default,
         );
+        let full = register.labelled(
+            "platen_http_connections_full",
+            ["outcome"],
+            "Connections beyond http.connection_limit: refused, or another one made way",
+            Counter::default,
+        );
         let mut count = |name, meaning| register.single(name, meaning, Counter::default());
         Self {
             requests,
             seconds,
+            full: full.preset([["refused"], ["made_way"]]),
             problems: problems.preset(codes),
             received_bytes: count("platen_http_received_bytes", "Bytes that came in, heads included"),
             sent_bytes: count("platen_http_sent_bytes", "Bytes that went out, heads included"),
             connections: register.single("platen_http_connections", "Connections held", Gauge::default()),
+            body_bytes: register.single(
+                "platen_http_body_bytes",
+                "Bytes of request bodies in memory",
+                Gauge::default(),
+            ),
         }
     }
 

@@ -164,7 +164,9 @@ fn limit(limits: &ResourceLimits) -> Result<(), Failure> {
     if let Some(seconds) = limits.cpu_s {
         // SIGXCPU first, from which the limit is recognised; a second later SIGKILL, which cannot be ignored.
         let (_, most) = getrlimit(Resource::RLIMIT_CPU).map_err(failed("ask for its limits"))?;
-        setrlimit(Resource::RLIMIT_CPU, seconds.min(most), (seconds + 1).min(most))
+        // Where both are the same, SIGKILL comes alone.
+        let soft = seconds.min(most.saturating_sub(1)).max(1);
+        setrlimit(Resource::RLIMIT_CPU, soft, (soft + 1).min(most))
             .map_err(|errno| format!("cannot set the processor time to {seconds}: {errno}"))?;
     }
     let wanted = [

@@ -8,6 +8,7 @@
 //! deadlock.
 
 use crate::slots::meter::CostMeter;
+use crate::slots::way::Way;
 use crate::slots::{AccountShare, AccountSlots, Slot};
 use crate::telemetry::{Gauge, GaugeGuard};
 
@@ -57,7 +58,7 @@ impl JobSlots {
     /// Waits for a slot. The wait is not charged to the job.
     pub async fn acquire(&self, meter: &CostMeter, permit: Option<WaitPermit>) -> JobSlot {
         let wait = meter.begin_wait();
-        let slot = self.slots.acquire(meter.account()).await;
+        let slot = self.slots.acquire_for(meter.way(), 1).await;
         drop(wait);
         self.job_slot(meter, slot, permit)
     }
@@ -80,6 +81,11 @@ impl JobSlots {
 }
 
 impl JobSlot {
+    /// How the job makes way.
+    pub fn way(&self) -> &Way {
+        self.meter.way()
+    }
+
     /// The job has its child.
     pub fn begin_work(&mut self) {
         self.counted = Some(GaugeGuard::new(&self.job_slots.gauges.working));
@@ -104,7 +110,7 @@ impl JobSlot {
         self.slot = None;
         let done = work.await;
         let wait = self.meter.begin_wait();
-        self.slot = Some(self.job_slots.slots.acquire(self.meter.account()).await);
+        self.slot = Some(self.job_slots.slots.acquire_for(self.meter.way(), 1).await);
         drop(wait);
         self.begin_work();
         done

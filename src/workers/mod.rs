@@ -11,11 +11,13 @@
 //! not have, and becomes the program. Engines use what is exported here; the browser starts Chromium by [`Starter`].
 
 pub mod assemble;
+mod at_work;
 mod cage;
 pub mod child;
 mod exec;
 mod frame;
 mod group;
+mod hung;
 mod job_slots;
 pub mod libreoffice;
 pub mod lint;
@@ -38,8 +40,12 @@ use std::process::ExitCode;
 
 pub use cage::{Landlock, landlock};
 pub use exec::EXEC_FAILED;
+pub use hung::{Hung, KilledFromOutside, is_from_outside};
 pub use pool::{Pool, PoolSettings};
-pub use priority::{processor_time, yield_processor};
+pub use priority::{
+    LOWEST_AFTER, SessionShare, processor_time, set_session_share, time_and_niceness, yield_in_session,
+    yield_to_all_in_session,
+};
 pub use program::{
     Bounds, Excess, Finished, Input, ProgramError, ProgramRun, Programs, SandboxProfile, SharedFile,
 };

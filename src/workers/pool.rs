@@ -23,11 +23,13 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 use self::lease::{ChildLease, WorkingCount};
 use self::state::PoolState;
+use super::hung::{Hung, Scope, hung};
 use super::job_slots::{JobSlot, JobSlots, SlotGauges};
 use super::priority::resident_bytes;
 use super::program::Excess;
@@ -60,7 +62,7 @@ pub struct PoolSettings {
     pub child_jobs: u64,
     /// Jobs at once; further ones wait.
     pub processes: usize,
-    /// How many of them may be one account's.
+    /// How many of them may be one account's, and how many jobs that made way go on beside them.
     pub share: AccountShare,
     /// Most children of one account that wait for files of other hosts, beside `processes`; of all accounts together four times
     /// as many.
@@ -71,6 +73,9 @@ pub struct PoolSettings {
     pub undisturbed: Duration,
     /// How long a job may take; then its child is killed.
     pub deadline: Duration,
+    /// How long a job's child may sleep without using the processor, unless it waits for a file; then it is killed. A stopped one
+    /// is killed sooner.
+    pub still: Duration,
     /// Longest body of an answer.
     pub answer_limit_bytes: u64,
     /// Most resident memory of a working child, its program included; above it is killed. For memory that its own limits do not
@@ -90,6 +95,8 @@ pub struct Pool {
 
 struct Inner {
     starter: Starter,
+    /// Where spares and replacements are started: their pipes belong to it, whoever has them started.
+    runtime: Handle,
     settings: PoolSettings,
     metrics: ChildMetrics,
     job_slots: JobSlots,
@@ -108,12 +115,14 @@ impl Pool {
         let levels = SlotGauges { working: level("working"), waiting: level("waiting") };
         let job_slots = JobSlots::new((settings.processes, settings.share), settings.waiting, levels);
         let state = Mutex::default();
-        // One more: a replacement is started before its server ends.
-        let count = settings.processes.max(settings.spares).saturating_add(1);
+        // One more: a replacement is started before its server ends. And another one in place of a job's that made way.
+        let overflow = settings.share.overflow_of(settings.processes);
+        let count = settings.processes.max(settings.spares).saturating_add(overflow + 1);
         let servers = settings.server.take().map(|settings| ServerFactory::new(settings, count));
         let pool = Self {
             inner: Arc::new(Inner {
                 starter,
+                runtime: Handle::current(),
                 settings,
                 metrics,
                 job_slots,
@@ -210,13 +219,17 @@ impl Pool {
         };
         // A server's memory grows in its own child, which it watches itself.
         let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.servers.is_none());
-        let grown = outgrown(worker.process(), limit);
+        let (process, clock) = (worker.process(), WorkClock::default());
+        let grown = outgrown(process, limit);
+        let hung = self.hung(process, &clock);
         let mut lease = ChildLease::new(self.clone(), account, (worker, count), job_slot);
-        let clock = WorkClock::default();
         let done = tokio::select! {
+            // An answer that is there counts, however late it came.
+            biased;
             done = lease.work_and_yield(job, &clock) => done,
             () = clock.reached(deadline) => Err(WorkerError::Deadline),
             () = grown => Err(WorkerError::TooMuch(Excess::Memory)),
+            hung = hung => Err(WorkerError::Hung(hung)),
         };
         lease.end = match &done {
             Ok(Some(_)) => "answered",
@@ -224,6 +237,13 @@ impl Pool {
             Err(error) => error.name(),
         };
         done
+    }
+
+    /// Completes when the process hangs.
+    async fn hung(&self, process: Option<i32>, clock: &WorkClock) -> Hung {
+        let Some(process) = process else { return pending().await };
+        let scope = if self.inner.servers.is_some() { Scope::Leader } else { Scope::Whole };
+        hung(process, scope, self.inner.settings.still, || clock.is_paused()).await
     }
 
     /// An idle child; skips those that have ended meanwhile.

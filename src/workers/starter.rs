@@ -13,6 +13,7 @@ use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use super::at_work::{AtWork, Working};
 use super::spec::{ChildSpec, EXEC_COMMAND, ExecRequest};
 
 /// Starts children from one permanent thread of its own.
@@ -24,6 +25,7 @@ use super::spec::{ChildSpec, EXEC_COMMAND, ExecRequest};
 pub struct Starter {
     requests: mpsc::Sender<Request>,
     executable: Arc<Path>,
+    at_work: AtWork,
 }
 
 /// A child's standard streams, and further descriptors.
@@ -70,7 +72,12 @@ impl Starter {
         std::thread::Builder::new()
             .name("platen-starter".to_owned())
             .spawn(move || serve(&executable, &inbox))?;
-        Ok(Self { requests, executable: beside })
+        Ok(Self { requests, executable: beside, at_work: AtWork::default() })
+    }
+
+    /// Counts a child that works from now on.
+    pub(super) fn begin_work(&self) -> Working {
+        self.at_work.begin()
     }
 
     /// The path of our own binary.

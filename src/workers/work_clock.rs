@@ -31,6 +31,11 @@ impl WorkClock {
         done
     }
 
+    /// Whether the child waits.
+    pub(super) fn is_paused(&self) -> bool {
+        self.0.lock().since.is_some()
+    }
+
     /// Completes when the child has worked for `limit`, without its waits.
     pub(super) async fn reached(&self, limit: Duration) {
         let begun = Instant::now();

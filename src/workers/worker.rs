@@ -17,6 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use super::frame::{self, ChildMessage, FileReply, FrameError};
 use super::group::ProcessStat;
+use super::hung::{Hung, KilledFromOutside};
 use super::job_slots::JobSlot;
 use super::program::Excess;
 use super::server::ServerGuard;
@@ -98,6 +99,12 @@ pub enum WorkerError {
         /// The last lines of its standard error.
         stderr: String,
     },
+    /// Somebody else killed it.
+    #[error("the child {0}")]
+    KilledFromOutside(KilledFromOutside),
+    /// It hung and was killed.
+    #[error("the child {0}")]
+    Hung(Hung),
     /// It violates the protocol, so hostile input has taken it over.
     #[error("the child does not keep to the protocol: {0}")]
     Protocol(String),
@@ -114,6 +121,8 @@ impl WorkerError {
             Self::Deadline => "deadline",
             Self::TooLong => "too_long",
             Self::Died { .. } => "died",
+            Self::KilledFromOutside(_) => "killed",
+            Self::Hung(_) => "hung",
             Self::Protocol(_) => "astray",
             Self::TooMuch(excess) => excess.name(),
         }
@@ -180,7 +189,11 @@ impl Worker {
         let first = frame::receive::<ChildMessage<()>>(&mut worker.output, ANSWER_HEADER_LIMIT_BYTES, 0);
         match timeout(start_timeout, first).await {
             Ok(Ok((ChildMessage::Ready, _))) => Ok(worker),
-            Ok(first) => Err(WorkerError::NotStarted(worker.diagnose_end(first.err()).await.to_string())),
+            Ok(first) => {
+                let end = worker.diagnose_end(first.err()).await;
+                let is_killed = matches!(end, WorkerError::KilledFromOutside(_));
+                Err(if is_killed { end } else { WorkerError::NotStarted(end.to_string()) })
+            }
             Err(_) => Err(WorkerError::NotStarted(format!(
                 "it was not ready after {} ms",
                 start_timeout.as_millis()
@@ -336,7 +349,8 @@ impl Worker {
         let stderr = timeout(END_TIMEOUT, &mut self.stderr).await;
         let stderr = stderr.ok().and_then(Result::ok).unwrap_or_default();
         match gone {
-            Ok(status) => WorkerError::Died { status, stderr },
+            Ok(status) => KilledFromOutside::of(status)
+                .map_or(WorkerError::Died { status, stderr }, WorkerError::KilledFromOutside),
             Err(error) => WorkerError::Protocol(format!("it cannot be waited for: {error}")),
         }
     }

@@ -72,13 +72,65 @@ async fn a_killed_browser_fails_no_job() {
 
 /// The browser process: the child of the service that has renderers below it.
 fn chromium_of(app: &TestApp) -> u32 {
+    processes_of(app, |line| line.contains("--remote-debugging-pipe") && !line.contains("--type="))[0]
+}
+
+/// Processes of the service's Chromiums, by their command lines.
+fn processes_of(app: &TestApp, is_wanted: impl Fn(&str) -> bool) -> Vec<u32> {
     let family = descendants(app.pid());
-    let browser = family.iter().find(|(pid, _)| {
+    let wanted = family.iter().filter(|(pid, _)| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line).into_owned();
-        line.contains("--remote-debugging-pipe") && !line.contains("--type=")
+        is_wanted(&String::from_utf8_lossy(&line))
     });
-    browser.expect("a browser runs").0
+    wanted.map(|(pid, _)| *pid).collect()
+}
+
+#[tokio::test]
+async fn a_stopped_process_of_a_browser_fails_no_job_and_delays_it_by_little() {
+    let settings = [
+        // One browser for all pages: whatever is stopped is in the way.
+        ("browser.static_processes", "0"),
+        ("browser.hung_ms", "1000"),
+        // What is not found by that is found by these, and much later.
+        ("browser.load_timeout_ms", "60000"),
+        ("browser.print_timeout_ms", "60000"),
+    ];
+    let app = TestApp::with(&settings).await;
+    let render = async || {
+        let begun = Instant::now();
+        let (view, file) = app.render("pdf", "<p>static", json!({})).await;
+        assert_eq!(view["success"], true, "{view}");
+        assert!(view["warnings"].as_array().is_none_or(Vec::is_empty), "{view}");
+        assert_eq!(app.text_of(&file).trim(), "static");
+        begun.elapsed()
+    };
+    render().await;
+    for (kind, argument) in [
+        ("renderer", "--type=renderer"),
+        ("network", "--utility-sub-type=network.mojom.NetworkService"),
+        ("zygote", "--type=zygote"),
+        ("browser", "--remote-debugging-pipe"),
+    ] {
+        let is_wanted =
+            |line: &str| line.contains(argument) && (kind != "browser" || !line.contains("--type="));
+        let stopped = processes_of(&app, is_wanted);
+        assert!(!stopped.is_empty(), "{kind}");
+        for pid in stopped.iter().map(|pid| nix::unistd::Pid::from_raw(i32::try_from(*pid).unwrap())) {
+            nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).unwrap();
+        }
+        let is_gone = || processes_of(&app, is_wanted).iter().all(|pid| !stopped.contains(pid));
+        let (begun, mut longest) = (Instant::now(), render().await);
+        while !is_gone() {
+            assert!(begun.elapsed() < Duration::from_mins(1), "{kind} is still there");
+            longest = longest.max(render().await);
+        }
+        // By the one that took its place: one that is stopped while it starts has the longer limit of a start.
+        render().await;
+        assert!(longest < Duration::from_secs(30), "{kind}: {longest:?}");
+        let hung = format!("platen_browser_hung_total{{process=\"{kind}\"}}");
+        assert!(app.metric_of(&hung).await >= 1, "{kind}");
+    }
+    assert_eq!(app.metric_of("platen_browser_quarantined").await, 0);
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ const CLIENTS: usize = 10_000;
 /// Clients that disconnect before the job ends.
 const LEAVING: usize = 2_000;
 /// Descriptors that the test and the service need for other things.
-const OTHER_FILES: u64 = 500;
+const OTHER_FILES: u64 = 1_100;
 /// What the service itself may take while they wait; Chromium is not counted.
 const MEMORY_LIMIT_KB: u64 = 500 * 1_024;
 
@@ -32,6 +32,7 @@ async fn ten_thousand_waiting_requests_are_answered_at_once_and_closed_ones_are_
         ("jobs.initialized_idle_s", "3600"),
         // They come as fast as a machine can send, and it may be busy with something else.
         ("jobs.mailbox_limit", "20000"),
+        ("accounts.mailbox_limit", "20000"),
     ])
     .await;
     let job = app.prepared("html", "<p>page</p>", json!({})).await;
@@ -76,7 +77,8 @@ async fn ten_thousand_waiting_requests_are_answered_at_once_and_closed_ones_are_
 fn clients() -> (usize, usize) {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
-    let most = usize::try_from(hard.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX);
+    // Three quarters are for connections.
+    let most = usize::try_from(hard.saturating_sub(OTHER_FILES) / 4 * 3).unwrap_or(usize::MAX);
     if most >= CLIENTS + LEAVING {
         return (CLIENTS, LEAVING);
     }

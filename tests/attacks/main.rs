@@ -1,7 +1,9 @@
 //! The attacks that the service is tried against: named, counted by what they reach, printed as tables.
 //!
-//! Suites as in the security notes: A local files, B forged requests, C addresses that callers give, H leaks
-//! between jobs; and what an allowed host may do. Everything connects to the loopback only.
+//! Suites as in the security notes: A local files, B forged requests, C addresses that callers give, D template code (EJS, LaTeX,
+//! tags of Office files, texts of options), E Office containers and what is in them, F exhaustion (of pages, documents, pictures,
+//! shared threads), G HTTP itself (`http`: every operation in every state of a job and of a template, races, requests cut at each
+//! byte, lying lengths), H leaks between jobs; and what an allowed host may do. Everything connects to the loopback only.
 
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,25 +20,33 @@ mod caller_urls;
 mod canary;
 mod carriers;
 mod consecutive;
+mod containers;
 mod documents;
+mod every_engine;
+mod exhausting_pages;
 mod files;
 #[path = "../support/foreign.rs"]
 #[expect(dead_code, reason = "shared with the tests of workers")]
 mod foreign;
 mod host;
+mod http;
 mod indirect_access;
 mod latex;
 mod network;
 #[path = "../support/objects/mod.rs"]
 mod objects;
 mod office;
+mod option_strings;
 #[path = "../support/processes.rs"]
 #[expect(dead_code, reason = "shared with the tests of workers")]
 mod processes;
 mod programs;
 mod programs_scripts;
 mod public;
+mod remains;
+mod routes;
 mod service;
+mod shared_threads;
 #[path = "../support/small_disk.rs"]
 #[expect(dead_code, reason = "shared with the tests of the interface")]
 mod small_disk;
@@ -45,6 +55,7 @@ mod spellings;
 #[expect(dead_code, reason = "shared with the tests of pages")]
 mod support;
 mod table;
+mod tag_bombs;
 #[path = "../support/template.rs"]
 #[expect(dead_code, reason = "shared with the tests of the interface")]
 mod template;

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use platen::workers::{Finished, Input, OutputError, ProgramError, ProgramRun};
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
 
 use crate::foreign::{Foreign, traversable_folder};
 use crate::processes::{field, is_alive, platen, processes, text, until};
@@ -89,6 +90,27 @@ fn neighbour(foreign: &Foreign, mark: &str) -> ProgramRun {
     run
 }
 
+/// A run that works, and a process of it. One that has ended before it was seen is started again.
+async fn working_neighbour(
+    foreign: &Foreign,
+    mark: &str,
+) -> (JoinHandle<Result<Finished, ProgramError>>, u32) {
+    loop {
+        let (programs, run) = (foreign.programs.clone(), neighbour(foreign, mark));
+        let beside = tokio::spawn(async move { programs.run(run).await });
+        let mut seen = None;
+        until("the neighbour works", || {
+            seen = marked(mark).first().copied();
+            seen.is_some() || beside.is_finished()
+        })
+        .await;
+        match seen {
+            Some(process) => return (beside, process),
+            None => is_whole(beside.await.unwrap()).await.unwrap(),
+        }
+    }
+}
+
 async fn is_whole(ended: Result<Finished, ProgramError>) -> Result<(), String> {
     let finished = ended.map_err(|error| error.to_string())?;
     let kept = finished.read("out", 100).await.map_err(|error| error.to_string())?;
@@ -118,17 +140,7 @@ async fn try_attack(targets: &ProgramTargets, attack: Attack) -> Outcome {
     let name = format!("{} {}", attack.way, attack.name);
     let mark = format!("mark-{}-{}-end", std::process::id(), name.replace([' ', '/'], "-"));
     let beside_mark = format!("beside-{}", mark.replace("mark", "m"));
-    let beside = tokio::spawn({
-        let (programs, run) = (targets.foreign.programs.clone(), neighbour(&targets.foreign, &beside_mark));
-        async move { programs.run(run).await }
-    });
-    let mut sibling = None;
-    until("the neighbour works", || {
-        sibling = marked(&beside_mark).first().copied();
-        sibling.is_some()
-    })
-    .await;
-    let sibling = sibling.unwrap();
+    let (beside, sibling) = working_neighbour(&targets.foreign, &beside_mark).await;
     let mut run = targets.foreign.perl(&[PRELUDE, attack.script].concat());
     run.arguments.extend(targets.arguments(sibling, &mark));
     run.bounds = (attack.bounds)(targets.foreign.bounds());

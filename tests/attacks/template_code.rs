@@ -56,12 +56,12 @@ async fn render_cached(
 }
 
 /// Names that there are only outside of a realm without a host.
-const OUTSIDE: &str = "['process', 'require', 'module', 'Deno', 'Bun', 'std', 'os', 'load', 'read', 'print', 'quit', 'gc', 'fetch',\
+pub const OUTSIDE: &str = "['process', 'require', 'module', 'Deno', 'Bun', 'std', 'os', 'load', 'read', 'print', 'quit', 'gc', 'fetch',\
     'XMLHttpRequest', 'Worker', 'setTimeout', 'queueMicrotask', 'WebAssembly', 'SharedArrayBuffer', 'host', 'imports', 'window',\
     'document', '$vm', 'webkit', 'Java', 'ActiveXObject', '$262'].filter(name => name in global)";
 
 /// Each puts into `global` what it takes for the outside, if anything.
-const WAYS: &[(&str, &str)] = &[
+pub const WAYS: &[(&str, &str)] = &[
     ("constructor chain", "global = locals.constructor?.constructor('return this')() ?? global"),
     ("constructor of a text", "global = ''.constructor.constructor('return this')()"),
     ("constructor of an include", "global = include.constructor('return this')()"),

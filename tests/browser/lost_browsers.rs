@@ -6,12 +6,15 @@ use platen::browser::{PageStep, Retry, open};
 use platen::config::BrowserConfig;
 use platen::domain::error::ErrorCode;
 
-use crate::support::{TestPool, scripted, static_page, text_of};
+use crate::support::{TestPool, processes_of, scripted, static_page, text_of, with_files};
 
 #[actix::test]
 async fn a_page_in_a_browser_that_stops_answering_may_be_retried_in_another_one() {
-    // It is noticed by the page that is late: no ping comes.
-    let pool = TestPool::start(|config| config.ping_interval_ms = 600_000);
+    // It is noticed by the page that is late: no ping comes, and nobody looks whether it is stopped.
+    let pool = TestPool::start(|config| {
+        config.ping_interval_ms = 600_000;
+        config.hung_ms = 0;
+    });
     for (stopped_at, load_timeout_ms, readiness_timeout_ms) in
         [(PageStep::Load, 1_000, 15_000), (PageStep::Readiness, 15_000, 1_000)]
     {
@@ -32,5 +35,33 @@ async fn a_page_in_a_browser_that_stops_answering_may_be_retried_in_another_one(
         assert_eq!(text_of(&again.bytes), "again");
         assert_ne!(pool.status().await.browsers[0], first);
     }
+    pool.finish().await;
+}
+
+/// It asks for so many files at once that some are under way when its network service is killed.
+const MANY_FILES: &str = "<p id=shown>none</p><script>
+    const one = (at) => fetch('a.txt?' + at).then((answer) => answer.text(), () => 'lost');
+    addEventListener('load', async () => {
+        const all = await Promise.all([...Array(2000).keys()].map(one));
+        shown.textContent = all.every((text) => text === 'a') ? 'whole' : 'broken';
+    });
+</script>";
+
+#[actix::test]
+async fn a_page_that_lost_its_network_service_is_rendered_again_and_not_without_its_files() {
+    let pool = TestPool::start(|_| ());
+    let task = with_files(MANY_FILES, &[("a.txt", "a")]);
+    let lease = pool.lease(task.lane).await.unwrap();
+    let browser = pool.status().await.browsers[0];
+    let kill_network = |step| {
+        if step == PageStep::Readiness {
+            for process in processes_of(browser, "--utility-sub-type=network") {
+                kill(Pid::from_raw(process), Signal::SIGKILL).unwrap();
+            }
+        }
+    };
+    let error = open(lease, &task, &pool.config, kill_network).await.err().unwrap();
+    assert_eq!(error.retry, Retry::OtherTab, "{error}");
+    assert_eq!(text_of(&pool.render_again(&task).await.unwrap().bytes), "whole");
     pool.finish().await;
 }

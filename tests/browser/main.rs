@@ -17,6 +17,7 @@ mod font_families;
 mod header_fonts;
 mod header_footer;
 mod hostile_pages;
+mod hung;
 mod idle;
 mod idle_chains;
 mod idle_late;

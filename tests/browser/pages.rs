@@ -5,7 +5,7 @@ use platen::browser::{Delivery, PageOutput, PageTask};
 use platen::domain::error::ErrorCode;
 use platen::domain::format_opts::PageOptions;
 
-use crate::support::{TestPool, info_of, scripted, static_page, text_of, with_files};
+use crate::support::{TestPool, info_of, put_page, scripted, static_page, text_of, with_files};
 
 const INVOICE: &str = "<!doctype html><meta charset=utf-8><title>Invoice</title>\
     <style>body{margin:2cm;background:#eef;font-family:sans-serif}</style>\
@@ -180,5 +180,19 @@ async fn a_page_of_sixty_megabytes_comes_through() {
         let rendered = pool.render(&PageTask { delivery, ..static_page(&page) }).await.unwrap();
         assert_eq!(text_of(&rendered.bytes), "begin end");
     }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_hundred_long_tables_fit_into_the_memory_of_a_page() {
+    // Near the limit of the heap Chromium frees memory instead of printing: with a third of it this takes minutes.
+    let pool = TestPool::start(|config| config.print_timeout_ms = 120_000);
+    let rows: String = (0..520)
+        .fold(String::new(), |rows, row| rows + &format!("<tr>{}", "<td>cell".repeat(6)) + &row.to_string());
+    let table = format!("<h2>Table</h2><table><thead><tr>{}</thead>{rows}</table>", "<th>C".repeat(6));
+    let page = format!("<!doctype html><style>table{{font:10px sans-serif}}</style>{}", table.repeat(100));
+    let rendered = pool.render(&put_page(&page)).await.unwrap();
+    assert!(rendered.pages.is_some_and(|pages| pages > 500), "{:?}", rendered.pages);
+    assert!(rendered.warnings[0].contains("browser.tagged_pages_limit"), "{:?}", rendered.warnings);
     pool.finish().await;
 }

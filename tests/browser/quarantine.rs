@@ -1,5 +1,7 @@
 //! Pages of one account that load Chromium's own process: they are quarantined, and pages of others lose at most one run.
 
+use std::time::Duration;
+
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use platen::browser::{LeaseTab, PageError, PageTask, Retry};
@@ -8,10 +10,11 @@ use platen::config::BrowserConfig;
 use platen::domain::error::ErrorCode;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
+use platen::slots::way::Way;
 use tokio::task::JoinSet;
 
 use crate::support::{
-    Rendered, TestPool, chromium_after, open_folder, renderers_of, scripted, static_page, text_of,
+    Rendered, TestPool, chromium_after, open_folder, put_page, renderers_of, scripted, static_page, text_of,
 };
 
 /// Blobs that are not made by their constructor are not counted.
@@ -215,27 +218,46 @@ async fn no_account_holds_every_tab() {
 async fn a_page_that_computes_for_long_yields_the_processor() {
     let pool = TestPool::start(|config| {
         config.static_processes = 1;
-        config.load_timeout_ms = 60_000;
+        config.readiness_timeout_ms = 60_000;
         config.yield_after_ms = 300;
         config.memory_watch_ms = 50;
     });
     let browser = pool.until("browsers run", |status| status.ready).await.browsers[0];
-    let endless = scripted("<script>while (1);</script>");
-    let niceness = |process: &i32| {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(16)?.parse::<i32>().ok())
+    // It asks for something, which tells the process that shows it.
+    let endless =
+        scripted("<script>fetch('/x').catch(() => {}); setTimeout(() => { while (1); }, 100)</script>");
+    let has_sessions = std::path::Path::new("/proc/self/autogroup").exists();
+    let session = |niceness: &str| {
+        let group = std::fs::read_to_string(format!("/proc/{browser}/autogroup")).unwrap_or_default();
+        !has_sessions || group.trim().ends_with(&format!("nice {niceness}"))
     };
+    let yielding =
+        |wanted| renderers_of(browser).iter().filter(|renderer| niceness(**renderer) == Some(wanted)).count();
+    let program =
+        || async { pool.engines.slots_of("tex", 1).acquire(&AccountId::generate().into(), 1).await };
     let yielded = async {
-        pool.eventually("it goes last in line", || {
-            renderers_of(browser).iter().filter(|renderer| niceness(renderer) == Some(10)).count() == 1
-        })
-        .await;
+        pool.eventually("it has low priority", || yielding(10) == 1).await;
+        assert!(session("0"), "no other job runs");
+        let running = program().await;
+        pool.eventually("its browser yields to programs", || session("15")).await;
+        let (other, short) = (AccountId::generate(), scripted("<p>short"));
+        let is_larger = pool.eventually("a short page has a larger share", || session("7"));
+        let (shown, ()) = tokio::join!(pool.render_for(other, &short), is_larger);
+        assert_eq!(text_of(&shown.unwrap().bytes), "short");
+        pool.eventually("its browser yields to programs again", || session("15")).await;
+        drop(running);
+        pool.eventually("its browser yields no more when no program runs", || session("0")).await;
+        pool.eventually("it has the lowest priority", || yielding(19) == 1).await;
+        let running = program().await;
+        pool.eventually("its browser yields to the next program", || session("15")).await;
+        running
     };
-    tokio::select! {
+    let _running = tokio::select! {
         ended = pool.render(&endless) => panic!("{ended:?}"),
-        () = yielded => {}
-    }
-    assert_eq!(niceness(&browser), Some(0));
+        running = yielded => running,
+    };
+    assert_eq!(niceness(browser), Some(0));
+    pool.eventually("its browser is as before when its page has ended", || session("0")).await;
     assert_eq!(text_of(&pool.render(&scripted("<p>next")).await.unwrap().bytes), "next");
     pool.finish().await;
 }
@@ -260,5 +282,52 @@ async fn a_renderer_killed_from_outside_does_not_count_against_its_page() {
     let heap = scripted("<script>const all = []; for (;;) all.push({ all: [all] })</script>");
     let error = pool.render(&heap).await.unwrap_err();
     assert_eq!((error.retry, error.error.code), (Retry::No, ErrorCode::PageCrashed), "{error}");
+    pool.finish().await;
+}
+
+fn niceness(process: i32) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(16)?.parse().ok())
+}
+
+#[actix::test]
+async fn a_static_page_that_made_way_yields_though_it_asked_for_nothing() {
+    let pool = TestPool::shared(|config| {
+        (config.tabs, config.spare_tabs) = (1, 0);
+    });
+    let held = pool.lease(Lane::Static).await.unwrap();
+    let browsers = pool.until("browsers run", |status| status.ready).await.browsers;
+    held.make_way_with(&Way::new(AccountId::generate(), Duration::from_millis(50), || ()));
+    let other = pool.lease(Lane::Static).await.unwrap();
+    let yielding = || browsers.iter().flat_map(|it| renderers_of(*it)).filter(|it| niceness(*it) == Some(19));
+    pool.eventually("its renderer goes last in line", || yielding().count() == 1).await;
+    drop((held, other));
+    pool.until("all came back", |status| status.leased == 0).await;
+    assert_eq!(text_of(&pool.render(&put_page("<p>after")).await.unwrap().bytes), "after");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_long_page_makes_way_for_another_account_and_its_tab_is_for_no_other_page() {
+    let pool = TestPool::shared(|config| config.tabs = 2);
+    let mut held = Vec::new();
+    for account in [AccountId::generate(), AccountId::generate()] {
+        let lease = pool.lease_for(account, Lane::Scripted).await.unwrap();
+        let way = Way::new(account, Duration::from_millis(50), || ());
+        lease.make_way_with(&way);
+        held.push((lease, way));
+    }
+    let mut others = Vec::new();
+    for expected in 1..=2 {
+        // Otherwise it would wait for a tab until its deadline.
+        others.push(pool.lease(Lane::Scripted).await.unwrap());
+        assert_eq!(held.iter().filter(|(_, way)| way.has_made_way()).count(), expected);
+        pool.until("those that made way are not counted", |status| status.leased == 2).await;
+    }
+    drop(held);
+    pool.until("they came back", |status| status.leased == 2 && status.reusable == 0).await;
+    drop(others);
+    pool.until("all came back", |status| status.leased == 0).await;
+    assert_eq!(text_of(&pool.render(&scripted("<p>after")).await.unwrap().bytes), "after");
     pool.finish().await;
 }

@@ -55,6 +55,8 @@ async fn a_draining_browser_finishes_its_pages_and_gets_no_new_one() {
     let pool = TestPool::start(|config| {
         config.recycle_documents = 1;
         config.recycle_pause_s = 0;
+        // One that is stopped is not ended.
+        config.hung_ms = 0;
     });
     let first = pool.until("a browser runs", |it| it.ready).await.browsers[0];
     let folder = folder_of(first);
@@ -97,6 +99,7 @@ async fn stop_while_it_warms() -> bool {
         config.recycle_pause_s = 0;
         // A successor that is stopped is not given up.
         config.call_timeout_ms = 120_000;
+        config.hung_ms = 0;
         config.lease_timeout_ms = 20_000;
     });
     let first = pool.until("a browser runs", |it| it.ready).await.browsers[0];
@@ -195,7 +198,7 @@ async fn memory_in_chromiums_own_process_is_bounded_too() {
     });
     let task = scripted(
         "<script>window.kept = []; setInterval(() => { const bytes = new Uint8Array(8 << 20).fill(7); \
-         document.title = kept.push(new Blob([bytes])) }, 10)</script>",
+         document.body.append(kept.push(new Blob([bytes]))) }, 10)</script>",
     );
     let lease = pool.lease(Lane::Scripted).await.unwrap();
     let first = pool.status().await.browsers[0];

@@ -262,6 +262,7 @@ async fn the_reset_of_a_tab_has_a_deadline() {
     let pool = pool_of(2, |config| {
         config.output_chunk_bytes = 4_096;
         config.reset_timeout_ms = 200;
+        config.hung_ms = 0;
     });
     let account = AccountId::generate();
     let lease = pool.lease_for(account, Lane::Static).await.unwrap();

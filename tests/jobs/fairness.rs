@@ -69,3 +69,34 @@ async fn a_cancelled_job_is_charged_for_the_time_it_ran() {
     let (last, next) = (ran(&service, &quick).await.1, ran(&service, &others).await.0);
     assert!(last <= next, "{last} <= {next}");
 }
+
+/// Each account has one of the two turns, as long as it wants.
+#[actix::test]
+async fn two_accounts_with_endless_jobs_keep_no_third_one_waiting() {
+    let settings = [
+        ("assemble.timeout_ms", "100000"),
+        ("jobs.run_timeout_s", "100"),
+        ("engines.make_way_after_ms", "200"),
+    ];
+    let mut service = TestService::build(2, &settings).await;
+    service.account("three", None).await;
+    let endless = [
+        start_all(&service, "one", "<% for (;;) {} %>", 2).await,
+        start_all(&service, "two", "<% for (;;) {} %>", 2).await,
+    ];
+    for _ in 0..3 {
+        let quick = start_all(&service, "three", QUICK, 2).await;
+        for view in &quick {
+            assert!(service.ended(view).await.output.is_some());
+        }
+    }
+    assert!(endless.iter().flatten().all(|view| !view.borrow().is_done()), "they were waited for");
+    assert!(service.context.pipeline.metrics.jobs.made_way.get() > 0);
+    // Its turn is free, and the second job of an account waits all the same: the first one counts for the account.
+    for waiting in endless.iter().map(|views| &views[1]) {
+        assert!(service.record(waiting).await.run_at.is_none());
+    }
+    for view in endless.iter().flatten() {
+        assert!(matches!(service.delete(view).await, Ok(DeleteOutcome::Ended(_))));
+    }
+}

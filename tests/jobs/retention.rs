@@ -9,10 +9,8 @@ use platen::clock::Timestamp;
 use platen::domain::format_opts::Secrets;
 use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::domain::job::JobState;
-use platen::domain::kinds::{Target, TemplateKind};
 use platen::jobs::cleanup::sweeper::{Sweeper, Swept};
 use platen::jobs::context::JobContext;
-use platen::jobs::messages::JobSpec;
 use platen::jobs::store::journal::Journal;
 use platen::jobs::store::record::JobRecord;
 use platen::jobs::store::stored_inputs::StoredInputs;
@@ -20,7 +18,7 @@ use platen::jobs::view::Output;
 use platen::storage::index::{Entry, Index, IndexError, WriteBatch};
 use platen::storage::{StorageKey, Upload};
 
-use crate::service::TestService;
+use crate::service::{TestService, html_spec};
 
 pub const DAY_MS: u64 = 86_400_000;
 
@@ -33,14 +31,7 @@ pub async fn keep(service: &TestService, account: AccountId, at: Timestamp) -> J
 }
 
 fn ended(account: AccountId, at: Timestamp) -> JobRecord {
-    let spec = JobSpec {
-        kind: TemplateKind::Html,
-        target: Target::Html,
-        template: None,
-        preview: false,
-        format_opts: None,
-        secrets: Secrets::default(),
-    };
+    let spec = html_spec(Secrets::default());
     let mut record = JobRecord::new(account, spec, at);
     record.state = JobState::Done;
     record.started_at = Some(at);

@@ -25,6 +25,7 @@ use platen::outbound::{Outbound, SystemResolver};
 use platen::problem::{Code, Problem};
 use platen::storage::data_dir::DataDir;
 use platen::storage::index::{Index, SledIndex};
+use platen::storage::metered::MeteredStore;
 use platen::storage::{Folder, ObjectStore, StorageQuota};
 use platen::telemetry::metrics::Metrics;
 use std::collections::HashMap;
@@ -113,11 +114,13 @@ impl TestService {
         let here = Arbiter::current();
         let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
         let metrics = Metrics::new();
+        // Fail points and counts stand between the service and its store; the tests look at the store itself.
+        let metered = Arc::new(MeteredStore::new(store.clone(), metrics.store.clone()));
         let executable = env!("CARGO_BIN_EXE_platen").into();
         let catalog = Arc::new(Catalog::new(platen::engines::all(), true, metrics.engines.clone()));
         let engine_resources = EngineResources {
             executable,
-            store: store.clone(),
+            store: metered,
             work: data.work(),
             caches: None,
             catalog,
@@ -191,14 +194,7 @@ impl TestService {
         start: bool,
         idempotency: Option<Idempotency>,
     ) -> Result<View, Problem> {
-        let spec = JobSpec {
-            kind: TemplateKind::Html,
-            target: Target::Html,
-            template: None,
-            preview: false,
-            format_opts: None,
-            secrets: Secrets::default(),
-        };
+        let spec = html_spec(Secrets::default());
         let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
         let account = self.accounts[account];
         let (data, deliver_to, refusal, request_id) = (None, None, None, None);
@@ -300,4 +296,10 @@ impl Drop for TestService {
             let _ = thread.join();
         }
     }
+}
+
+/// A job from html to html.
+pub fn html_spec(secrets: Secrets) -> JobSpec {
+    let (kind, target) = (TemplateKind::Html, Target::Html);
+    JobSpec { kind, target, template: None, preview: false, format_opts: None, secrets }
 }

@@ -13,7 +13,7 @@ use platen::browser::{
     BrowserPool, Delivery, GetPoolStatus, Lease, LeaseError, LeaseTab, PageError, PageGraphics, PageOutput,
     PageTask, PoolStatus, Retry, ShutDown, open, print,
 };
-use platen::config::{BrowserConfig, Config, OutboundConfig};
+use platen::config::{BrowserConfig, Config, EnginesConfig, OutboundConfig};
 use platen::domain::error::JobError;
 use platen::domain::format_opts::{self, CssPage, OptionLimits, PageOptions};
 use platen::domain::ids::AccountId;
@@ -22,6 +22,7 @@ use platen::domain::reach::Reach;
 use platen::domain::site::Site;
 use platen::outbound::{Outbound, SystemResolver};
 use platen::slots::AccountShare;
+use platen::slots::engines::EngineBudget;
 use platen::telemetry::BrowserMetrics;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
@@ -33,6 +34,7 @@ pub const SOON: Duration = Duration::from_mins(1);
 pub struct TestPool {
     pub address: Addr<BrowserPool>,
     pub config: BrowserConfig,
+    pub engines: EngineBudget,
     pub metrics: BrowserMetrics,
 }
 
@@ -77,16 +79,19 @@ impl TestPool {
         change(&mut config);
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
         let metrics = Metrics::new();
-        let pool = BrowserPool::new(config.clone(), starter, outbound, share, metrics.browser.clone());
+        let engines = EngineBudget::new(&EnginesConfig::default(), share, metrics.slots.clone());
+        let pool =
+            BrowserPool::new(config.clone(), starter, outbound, engines.clone(), metrics.browser.clone());
         let address = pool.start();
-        Self { address, config, metrics: metrics.browser }
+        Self { address, config, engines, metrics: metrics.browser }
     }
 
     /// The same pool with other limits for its pages.
     pub fn limited(&self, change: impl FnOnce(&mut BrowserConfig)) -> Self {
         let mut config = self.config.clone();
         change(&mut config);
-        Self { address: self.address.clone(), config, metrics: self.metrics.clone() }
+        let (address, engines) = (self.address.clone(), self.engines.clone());
+        Self { address, config, engines, metrics: self.metrics.clone() }
     }
 
     pub async fn lease(&self, lane: Lane) -> Result<Lease, LeaseError> {
@@ -177,7 +182,7 @@ impl TestPool {
 
     /// How many browsers were lost, for whatever reason.
     pub fn lost(&self) -> u64 {
-        ["died", "silent", "filled"].iter().map(|reason| self.metrics.lost.of([*reason]).get()).sum()
+        ["died", "silent", "filled", "hung"].iter().map(|reason| self.metrics.lost.of([*reason]).get()).sum()
     }
 
     /// Waits until the pool is as `wanted`.
@@ -398,11 +403,16 @@ pub fn group_members(group: i32) -> Vec<i32> {
 
 /// The renderers of a Chromium.
 pub fn renderers_of(browser: i32) -> Vec<i32> {
-    let is_renderer = |id: &i32| {
+    processes_of(browser, "--type=renderer")
+}
+
+/// The processes of a Chromium whose command line contains `argument`.
+pub fn processes_of(browser: i32, argument: &str) -> Vec<i32> {
+    let is_meant = |id: &i32| {
         let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains("--type=renderer")
+        String::from_utf8_lossy(&line).contains(argument)
     };
-    group_members(browser).into_iter().filter(is_renderer).collect()
+    group_members(browser).into_iter().filter(is_meant).collect()
 }
 
 /// The private folder of a Chromium, read off its command line.

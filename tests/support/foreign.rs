@@ -95,6 +95,7 @@ impl Foreign {
             profile: Arc::new(profile()),
             inputs: Vec::new(),
             bounds: self.bounds(),
+            way: None,
         }
     }
 

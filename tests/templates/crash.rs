@@ -59,7 +59,7 @@ async fn run(prepared: &PreparedFolder, operation: Option<Operation>, number: u6
     let copy = prepared.copy();
     let mut answered = false;
     if let Some(operation) = operation {
-        let service = Service::without_browser(&copy.data(), &prepared.token, Some(&copy.kill_file()));
+        let service = Service::without_browser(&copy.data(), &prepared.token, Some(&copy.fault_file()));
         if number > 0 {
             copy.arm(number);
         }

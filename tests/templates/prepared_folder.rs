@@ -4,12 +4,14 @@ use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use platen::failpoint::Fault;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+use crate::fault_file::FaultFile;
 use crate::service::{self, Service};
 
 /// The folder, and what is in it.
@@ -42,16 +44,14 @@ impl FolderCopy {
         self.folder.path().join("data")
     }
 
-    /// The file whose number counts down what is changed.
-    pub fn kill_file(&self) -> PathBuf {
-        self.folder.path().join("kill")
+    /// The file that says which fault the service meets, and when.
+    pub fn fault_file(&self) -> PathBuf {
+        self.folder.path().join("fault")
     }
 
     /// From now on the service counts its changes and kills itself before or after the `number`-th.
     pub fn arm(&self, number: u64) {
-        let written = self.folder.path().join("kill.new");
-        std::fs::write(&written, number.to_string()).unwrap();
-        std::fs::rename(written, self.kill_file()).unwrap();
+        FaultFile::new(self.fault_file()).arm(Fault::Abort, number);
     }
 }
 

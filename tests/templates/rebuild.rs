@@ -129,7 +129,7 @@ pub fn rebuild_by_command(copy: &FolderCopy, armed: bool) -> Result<String, Stri
     let mut program = service::program(&copy.data());
     program.args(["index", "rebuild", "--discard-damaged"]);
     if armed {
-        program.env(platen::storage::failpoint::KILL_FILE, copy.kill_file());
+        program.env(platen::failpoint::FAULT_FILE, copy.fault_file());
     }
     let output = program.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

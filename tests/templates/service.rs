@@ -115,9 +115,9 @@ impl Service {
     }
 
     /// The service without a browser: it starts at once, and makes html only.
-    pub fn without_browser(data: &Path, token: &str, kill_file: Option<&PathBuf>) -> Self {
+    pub fn without_browser(data: &Path, token: &str, fault_file: Option<&PathBuf>) -> Self {
         let mut command = program_without_browser(data);
-        command.envs(kill_file.map(|file| (platen::storage::failpoint::KILL_FILE, file)));
+        command.envs(fault_file.map(|file| (platen::failpoint::FAULT_FILE, file)));
         Self::launch(command, token)
     }
 

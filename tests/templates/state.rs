@@ -188,6 +188,27 @@ impl Places {
         assert_eq!(message, counted, "{when}: what counts as stored");
     }
 
+    /// Every object that a record names is there, at any moment of a change.
+    pub async fn assert_named_are_there(&self, when: &str) {
+        for record in self.records().await {
+            for key in record.objects() {
+                // A change may have replaced it between the look at the record and that at the object.
+                let is_named =
+                    async || self.records().await.iter().any(|record| record.objects().contains(&key));
+                let is_there = self.store.head(&key).await.is_ok();
+                assert!(is_there || !is_named().await, "{when}: {key} is named and gone");
+            }
+        }
+    }
+
+    /// Whether every object that a record names is there, and no other.
+    pub async fn is_whole(&self) -> bool {
+        let (named, uploads) = self.named().await;
+        let mut objects = self.objects().await;
+        objects.retain(|object| !uploads.contains(object));
+        objects == named
+    }
+
     /// Every object that a record names is there, and no other.
     pub async fn assert_whole(&self, when: &str) {
         let (named, uploads) = self.named().await;

@@ -22,7 +22,7 @@ const LONG_MS: u64 = 2 * 86_400_000;
 
 impl TestRegistry {
     /// The quota counts the bytes in the store, and a little for each record; the index has the same figure.
-    async fn assert_stored(&self, when: &str) -> u64 {
+    pub async fn assert_stored(&self, when: &str) -> u64 {
         self.places.assert_counted(when).await;
         let used = self.quota.used(self.account);
         // Objects of a refused change are deleted after its answer.
@@ -37,7 +37,7 @@ impl TestRegistry {
         used
     }
 
-    async fn bytes_in_store(&self) -> u64 {
+    pub async fn bytes_in_store(&self) -> u64 {
         let mut bytes = RECORD_BYTES * self.places.records().await.len() as u64;
         for folder in [Folder::Templates, Folder::Unfinished, Folder::Uploads] {
             for key in self.places.store.list(folder, None, usize::MAX).await.unwrap() {

@@ -6,13 +6,15 @@ use std::sync::atomic::AtomicBool;
 
 use actix::prelude::*;
 use bytes::Bytes;
-use platen::clock::{Clock, FixedClock, SystemClock};
+use platen::clock::{Clock, FixedClock, SystemClock, Timestamp};
 use platen::config::Config;
 use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::domain::kinds::{Target, TemplateKind};
+use platen::failpoint;
 use platen::problem::{Code, Problem};
 use platen::storage::data_dir::DataDir;
-use platen::storage::{CountedUpload, StorageKey, StorageQuota};
+use platen::storage::metered::MeteredStore;
+use platen::storage::{CountedUpload, ObjectStore, StorageKey, StorageQuota};
 use platen::telemetry::metrics::Metrics;
 use platen::templates::cache::source::{LoadedTemplate, TemplateUse};
 use platen::templates::registry::messages::{
@@ -44,10 +46,22 @@ pub struct TestRegistry {
     pub collector: GarbageCollector,
     pub account: AccountId,
     pub quota: Arc<StorageQuota>,
+    /// When it was opened.
+    opened_at: Timestamp,
     /// Whether the disk of the index is full.
     pub is_full: Arc<AtomicBool>,
     /// Goes with the fixture, when it was made for it.
     root: Option<tempfile::TempDir>,
+}
+
+/// A clock that tests set, and that faults put back.
+struct FaultyClock(Arc<FixedClock>);
+
+impl Clock for FaultyClock {
+    fn now(&self) -> Timestamp {
+        let behind_ms = u64::try_from(failpoint::clock_behind().as_millis()).unwrap();
+        Timestamp(self.0.now().0 - behind_ms)
+    }
 }
 
 impl TestRegistry {
@@ -66,9 +80,12 @@ impl TestRegistry {
         let mut places = Places::over(&data, store_in(&data).await).await;
         let is_full = Arc::new(AtomicBool::new(false));
         places.index = Arc::new(FullIndex { index: places.index, is_full: Arc::clone(&is_full) });
-        let (clock, metrics) = (Arc::new(FixedClock::at(SystemClock.now())), Metrics::new());
-        let both = (Arc::clone(&places.index), Arc::clone(&places.store));
-        let time = Arc::clone(&clock) as Arc<dyn Clock>;
+        let opened_at = SystemClock.now();
+        let (clock, metrics) = (Arc::new(FixedClock::at(opened_at)), Metrics::new());
+        // Fail points and counts stand between the registry and its store; the tests look at the store itself.
+        let metered = Arc::new(MeteredStore::new(Arc::clone(&places.store), metrics.store.clone()));
+        let both = (Arc::clone(&places.index), metered as Arc<dyn ObjectStore>);
+        let time: Arc<dyn Clock> = Arc::new(FaultyClock(Arc::clone(&clock)));
         let limit = config.accounts.stored_bytes_limit;
         let quota = StorageQuota::load(places.index.as_ref(), limit).await.unwrap();
         let context = TemplateContext::new(time, both, &config, metrics.templates.clone());
@@ -87,6 +104,7 @@ impl TestRegistry {
             collector,
             account,
             quota,
+            opened_at,
             is_full,
             root: None,
         }
@@ -95,6 +113,11 @@ impl TestRegistry {
     /// The path of an object, in a fixture that has a folder of its own.
     pub fn file(&self, key: &StorageKey) -> PathBuf {
         self.root.as_ref().unwrap().path().join("data/objects").join(key.to_string())
+    }
+
+    /// How far its clock was moved.
+    pub fn passed_ms(&self) -> u64 {
+        self.clock.now().since_ms(self.opened_at)
     }
 
     pub fn of(&self, template: TemplateId) -> TemplateRef {
@@ -124,7 +147,7 @@ impl TestRegistry {
         let account = self.account;
         let mut upload = code_of(self.reader.stage_upload(self.of(template), 1 << 24).await)?;
         upload.count(bytes.len()).map_err(|problem| problem.code)?;
-        upload.write(bytes.into()).await.unwrap();
+        code_of(upload.write(bytes.into()).await.map_err(Problem::from))?;
         self.ask(CloseTemplateUpload { account, template, upload }).await
     }
 
@@ -230,10 +253,10 @@ impl TestRegistry {
     }
 }
 
-/// The answer with the code of its problem, which is none of the service's own.
+/// The answer with the code of its problem, which is none of the service's own where no fault comes.
 pub fn code_of<T>(answer: Result<T, Problem>) -> RegistryResult<T> {
     answer.map_err(|problem| {
-        assert_ne!(problem.code, Code::Internal, "{problem:?}");
+        assert!(problem.code != Code::Internal || failpoint::is_armed(), "{problem:?}");
         problem.code
     })
 }

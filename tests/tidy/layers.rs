@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["browser", "workers", "templates"],
     &["outbound", "storage"],
     &["slots"],
-    &["clock", "config", "domain", "problem", "procfs", "telemetry", "thread", "version"],
+    &["clock", "config", "domain", "failpoint", "problem", "procfs", "telemetry", "thread", "version"],
 ];
 
 /// The rooms of `browser` from the highest to the lowest; one may name those below it, and none beside it.

@@ -26,7 +26,8 @@ const TOP_LEVEL: &[&str] = &[
 ];
 
 /// Folders that hold nothing of ours.
-const FOREIGN: &[&str] = &["target", "node_modules", "data", ".git", "proptest-regressions"];
+const FOREIGN: &[&str] =
+    &["target", "node_modules", "data", ".git", "proptest-regressions", "corpus", "artifacts"];
 
 /// One text file by its path from the top (`src/http/mod.rs`).
 pub struct Source {

@@ -20,6 +20,7 @@ use platen::engines::page::{PageEngine, PageRequest};
 use platen::engines::runner::Sink;
 use platen::outbound::{Outbound, SystemResolver};
 use platen::slots::AccountShare;
+use platen::slots::engines::EngineBudget;
 use platen::storage::{ObjectMeta, StagedObject, StorageKey, StoreError};
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
@@ -73,7 +74,8 @@ impl DocumentRenderer {
         let assembler = assembler(starter.clone(), &config.assemble, metrics.children.clone());
         let outbound = Outbound::new(config.outbound, &[], Arc::new(SystemResolver));
         let (share, browser) = (AccountShare::whole(), metrics.browser.clone());
-        let pool = BrowserPool::new(config.browser.clone(), starter, outbound.clone(), share, browser);
+        let budget = EngineBudget::new(&config.engines, share, metrics.slots.clone());
+        let pool = BrowserPool::new(config.browser.clone(), starter, outbound.clone(), budget, browser);
         let pool = pool.start();
         let pages = PageEngine::new(pool.clone(), config.browser, share, metrics.phases.clone(), &outbound);
         Self { assembler, pages, pool }

@@ -156,6 +156,7 @@ async fn a_program_that_cannot_start_says_why() {
             start_timeout: DEADLINE,
             undisturbed: DEADLINE,
             deadline: DEADLINE,
+            still: DEADLINE,
             answer_limit_bytes: 1_000,
             resident_limit_bytes: None,
             server: None,

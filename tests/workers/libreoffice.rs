@@ -82,6 +82,7 @@ impl Office {
             start_timeout: Duration::from_mins(1),
             undisturbed: Duration::MAX,
             deadline: Duration::from_mins(1),
+            still: Duration::from_secs(5),
             answer_limit_bytes: 64 * MEGABYTE,
             resident_limit_bytes: None,
             server: None,

@@ -34,6 +34,7 @@ pub fn settings(script: &str, spares: usize) -> PoolSettings {
         start_timeout: Duration::from_secs(10),
         undisturbed: Duration::from_secs(10),
         deadline: Duration::from_secs(10),
+        still: Duration::from_secs(5),
         answer_limit_bytes: 5,
         resident_limit_bytes: None,
         server: None,
@@ -75,6 +76,14 @@ async fn a_child_answers_and_is_gone() {
     until("only the spare is left", || started.iter().filter(|&&pid| is_alive(pid)).count() == 1).await;
     drop(pool);
     until("the spare dies with its pool", || !started.iter().any(|&pid| is_alive(pid))).await;
+}
+
+#[tokio::test]
+async fn a_child_that_is_killed_while_it_starts_was_killed_from_outside() {
+    let error = run_in(settings("kill -9 $$; sleep 600", 0)).await.unwrap_err();
+    assert!(matches!(error, WorkerError::KilledFromOutside(_)), "{error}");
+    let error = run_in(settings("exit 3", 0)).await.unwrap_err();
+    assert!(matches!(error, WorkerError::NotStarted(_)), "{error}");
 }
 
 #[tokio::test]
@@ -123,13 +132,21 @@ async fn a_job_that_computes_for_long_yields_and_its_child_does_no_other() {
         let stat = stat.and_then(Result::ok).unwrap_or_default();
         stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(16).map(str::to_owned))
     };
-    let session_yields = || {
+    let yields = |wanted: &str| {
         let of = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/autogroup")).ok();
         let session = read_pids(&pids).first().and_then(of).unwrap_or_default();
         // Root alone may always change that of a session.
-        session.is_empty() || session.ends_with(" nice 10\n") || !nix::unistd::geteuid().is_root()
+        let is_root = nix::unistd::geteuid().is_root();
+        let has_session = session.is_empty() || session.ends_with(&format!(" nice {wanted}\n")) || !is_root;
+        niceness().as_deref() == Some(wanted) && has_session
     };
-    until("it goes last in line", || niceness().as_deref() == Some("10") && session_yields()).await;
+    until("it has low priority", || yields("10")).await;
+    let beside = tokio::spawn({
+        let pool = pool.clone();
+        async move { run(&pool).await }
+    });
+    until("beside another job it has the lowest", || yields("19")).await;
+    beside.abort();
     std::fs::write(folder.path().join("pids.done"), "").unwrap();
     assert_eq!(job.await.unwrap().unwrap().0, 1);
     let child = read_pids(&pids)[0];

@@ -126,6 +126,27 @@ async fn a_yielding_program_has_low_priority_from_its_start() {
 }
 
 #[tokio::test]
+async fn a_program_that_computes_for_long_has_the_lowest_priority_beside_another() {
+    let foreign = Foreign::new();
+    let run = |code| {
+        let mut run = foreign.perl(code);
+        run.profile = Arc::new(SandboxProfile { yields: true, ..profile() });
+        run.bounds.undisturbed = Duration::from_millis(100);
+        run.bounds.deadline = Duration::from_mins(1);
+        foreign.programs.run(run)
+    };
+    // Alone it has low priority only.
+    let alone = run("1 while times < 0.7; print getpriority(0, 0)").await.unwrap();
+    assert_eq!(text(&alone.stdout), "10", "{}", printed(&alone));
+    let beside = run("sleep 60");
+    let long = run("while (getpriority(0, 0) < 19) {} print getpriority(0, 0)");
+    tokio::select! {
+        beside = beside => panic!("{beside:?}"),
+        long = long => assert_eq!(text(&long.unwrap().stdout), "19"),
+    }
+}
+
+#[tokio::test]
 async fn a_failed_start_is_reported_with_its_reason() {
     let foreign = Foreign::new();
     let error = foreign.programs.run(foreign.program("/nowhere/program", &[])).await.unwrap_err();

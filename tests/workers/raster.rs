@@ -73,6 +73,7 @@ fn pool(kept: usize, deadline: Duration) -> Pool {
         start_timeout: Duration::from_secs(20),
         undisturbed: Duration::from_mins(1),
         deadline,
+        still: Duration::from_secs(5),
         answer_limit_bytes: PART_LIMIT_BYTES as u64,
         resident_limit_bytes: None,
         server: None,

@@ -97,6 +97,7 @@ fn servers(count: usize) -> PoolSettings {
         start_timeout: Duration::from_mins(1),
         undisturbed: Duration::from_mins(1),
         deadline: Duration::from_mins(1),
+        still: Duration::from_secs(5),
         answer_limit_bytes: 1_000,
         resident_limit_bytes: None,
         server: None,

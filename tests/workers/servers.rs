@@ -6,7 +6,8 @@ use bytes::Bytes;
 use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
 use platen::workers::{
-    Bounds, ChildSpec, Excess, Job, Pool, PoolSettings, SandboxProfile, ServerSettings, Signals, WorkerError,
+    Bounds, ChildSpec, Excess, Hung, Job, Pool, PoolSettings, SandboxProfile, ServerSettings, Signals,
+    WorkerError,
 };
 use serde_json::json;
 use tokio::time::timeout;
@@ -25,13 +26,14 @@ sub make { my ($what, $document) = @_;
   if ($what =~ /memory/) { my $much = 400_000_000; my $x = 'x' x $much; sleep 600 }
   if ($what =~ /stop/) { kill 'STOP', getppid; sleep 600 }
   if ($what =~ /orphan/) { kill 'KILL', getppid; sleep 600 }
+  if ($what =~ /long/) { 1 until -e 'enough' }
   open my $made, '>', 'made'; print $made uc $document; exit }
 while (1) {
   tell_it('"ready"', '');
   my ($head, $body) = unpack 'V Q<', take(12); $head = take($head); $body = take($body);
   my $child = fork // die; make($head, $body) if !$child;
   my $turns = 0; my $ended = 0;
-  until ($ended || $turns++ > 100 && $head !~ /memory/) { $ended = waitpid $child, WNOHANG; select undef, undef, undef, 0.005 }
+  until ($ended || $turns++ > 100 && $head !~ /memory|long/) { $ended = waitpid $child, WNOHANG; select undef, undef, undef, 0.005 }
   if (!$ended) { kill 'KILL', $child; waitpid $child, 0; tell_it('{"done":"late"}', "$$"); next }
   open my $made, '<', 'made'; tell_it('{"done":"made"}', "$$ " . join '', <$made>); unlink 'made';
 }
@@ -50,6 +52,7 @@ fn settings() -> PoolSettings {
         start_timeout: Duration::from_secs(10),
         undisturbed: Duration::from_secs(10),
         deadline: Duration::from_secs(10),
+        still: Duration::from_secs(5),
         answer_limit_bytes: 1_000,
         resident_limit_bytes: None,
         server: None,
@@ -61,7 +64,7 @@ fn pool(foreign: &Foreign) -> Pool {
 }
 
 fn pool_of(foreign: &Foreign, settings: PoolSettings) -> Pool {
-    let profile = SandboxProfile { signals: Signals::Anybody, ..profile() };
+    let profile = SandboxProfile { signals: Signals::Anybody, yields: true, ..profile() };
     let bounds = Bounds { memory_bytes: 100 << 20, ..foreign.bounds() };
     let server = ServerSettings { programs: foreign.programs.clone(), profile, bounds };
     let settings = PoolSettings { server: Some(server), ..settings };
@@ -98,17 +101,46 @@ async fn a_server_serves_all_accounts_and_kills_its_late_child() {
 }
 
 #[tokio::test]
+async fn a_server_has_the_lowest_priority_while_its_document_is_long() {
+    let foreign = Foreign::new();
+    let pool = pool_of(&foreign, PoolSettings { undisturbed: Duration::from_millis(100), ..settings() });
+    let (_, server, _) = run(&pool, "document").await.unwrap();
+    until("the server is kept", || pool.kept() == 1).await;
+    let has_sessions = std::path::Path::new("/proc/self/autogroup").exists();
+    let session = |niceness: &str| {
+        let group = std::fs::read_to_string(format!("/proc/{server}/autogroup")).unwrap_or_default();
+        !has_sessions || group.ends_with(&format!(" nice {niceness}\n"))
+    };
+    assert!(session("10"), "as its profile says");
+    let long = run(&pool, "long");
+    let ending = async {
+        // Another one works meanwhile.
+        tokio::select! {
+            beside = run(&pool, "long") => panic!("{beside:?}"),
+            () = until("its session goes last in line", || session("19")) => {}
+        }
+        for folder in foreign.files() {
+            std::fs::write(folder.join("enough"), "").unwrap();
+        }
+    };
+    let (done, ()) = tokio::join!(long, ending);
+    assert_eq!(done.unwrap().1, server);
+    until("the server is kept", || pool.kept() == 1).await;
+    assert!(session("10"), "it has its share again");
+    assert_eq!(run(&pool, "document").await.unwrap().1, server, "and serves the next document");
+}
+
+#[tokio::test]
 async fn a_failed_server_ends_with_its_whole_process_group() {
     let foreign = Foreign::new();
-    for (what, deadline_s) in [("stop", 4), ("orphan", 10), ("memory", 10)] {
-        let deadline = Duration::from_secs(deadline_s);
-        let pool = pool_of(&foreign, PoolSettings { deadline, ..settings() });
+    for what in ["stop", "orphan", "memory"] {
+        let pool = pool_of(&foreign, settings());
         let (_, server, _) = run(&pool, "document").await.unwrap();
         until("the server is kept", || pool.kept() == 1).await;
         let error = run(&pool, what).await.unwrap_err();
         let is_right = match what {
-            "stop" => matches!(error, WorkerError::Deadline),
-            "orphan" => matches!(error, WorkerError::Died { .. }),
+            "stop" => matches!(error, WorkerError::Hung(Hung::Stopped)),
+            "orphan" => matches!(error, WorkerError::KilledFromOutside(_)),
             _ => matches!(error, WorkerError::TooMuch(Excess::Memory)),
         };
         assert!(is_right, "{what}: {error}");
@@ -132,7 +164,8 @@ async fn a_server_that_dies_idle_leaves_no_process() {
 
 #[tokio::test]
 async fn servers_use_no_slot_of_programs() {
-    let foreign = Foreign::with(|config| config.slots = 1);
+    // Programs of other tests have other users than its only one.
+    let foreign = Foreign::with(|config| (config.slots, config.first_uid) = (1, 62_000));
     let pool = pool_of(&foreign, PoolSettings { spares: 2, ..settings() });
     until("more servers than there are seats", || pool.spares() == 2).await;
     let program = timeout(Duration::from_secs(10), foreign.programs.run(foreign.bash("echo done")));

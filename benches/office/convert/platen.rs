@@ -10,11 +10,9 @@ use serde_json::{Value, json};
 use super::Converter;
 use super::documents::{self, Document};
 use super::tree::tree_time;
-use crate::common::program::{Program, make_account, memory_mb, read, text};
+use crate::common::program::{Program, WITH_OFFICE, make_account, memory_mb, read, text};
 use crate::common::usage::{Stat, processes};
 
-/// Until the service and its LibreOffice are ready.
-const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// Documents whose throughput is measured.
 const THROUGHPUT_DOCUMENTS: usize = 60;
 /// Documents of the run that looks at memory, and between two looks.
@@ -80,17 +78,10 @@ impl Service {
         let folder = tempfile::tempdir()?;
         let token = make_account(folder.path(), "bench")?;
         let slots = format!("[\"libreoffice={slots}\"]");
-        let settings = [("PLATEN__OFFICE__START", "eager"), ("PLATEN__ENGINES__SLOTS", slots.as_str())];
-        let service = Self { program: Program::start(folder.path(), token, &settings)?, _folder: folder };
-        let ready = async {
-            while service.program.get("/health/ready").await.is_err() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
-        let waited =
-            service.program.runtime.block_on(async { tokio::time::timeout(START_TIMEOUT, ready).await });
-        waited.map_err(|_| io::Error::other("the service did not get ready"))?;
-        Ok(service)
+        let settings = [WITH_OFFICE, ("PLATEN__ENGINES__SLOTS", slots.as_str())];
+        let program = Program::start(folder.path(), token, &settings)?;
+        program.runtime.block_on(program.ready())?;
+        Ok(Self { program, _folder: folder })
     }
 
     async fn convert_once(&self, document: &Document) -> io::Result<Vec<u8>> {

@@ -20,4 +20,4 @@ pub use log::notices;
 pub use notice::{Notice, What};
 pub use prepare::prepare;
 pub use source::{Citations, Facts};
-pub use texts::{Place, Texts, code_of};
+pub use texts::{Place, Texts, code_of, line_ranges_with, lines_with, without_comments};

@@ -1,7 +1,7 @@
 //! What a source says of the document as a whole, and pandoc does not read.
 
 use crate::language::language;
-use crate::texts::code_of;
+use crate::texts::without_comments;
 
 /// Bibliography styles that name author and year in the text.
 const BY_YEAR: [&str; 14] = [
@@ -55,8 +55,7 @@ pub struct Facts {
 impl Facts {
     /// What `source` says.
     pub fn of(source: &str) -> Self {
-        let code: Vec<&str> = source.lines().map(code_of).collect();
-        let code = code.join("\n");
+        let code = without_comments(source);
         let preamble = code.split("\\begin{document}").next().unwrap_or_default();
         let class = argument(preamble, "\\documentclass").unwrap_or_default();
         Self {

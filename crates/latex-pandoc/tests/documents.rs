@@ -1,6 +1,8 @@
 //! What is read of sources, logs and errors, in the words that pandoc 3.9 has for them.
 
-use latex_pandoc::{Citations, Error, Facts, Place, Texts, error, notices, prepare};
+use latex_pandoc::{
+    Citations, Error, Facts, Place, Texts, code_of, error, lines_with, notices, prepare, without_comments,
+};
 
 const SOURCE: &str = "\\documentclass{article}\n\\begin{document}\n\\index{a} \\centering\n\\begin{tikzpicture}\n\\draw (0,0);\n\
                       \\end{tikzpicture}\n% \\cite{k}\n\\cite{k} \\ref{x} $\\strange{x}$ \\index{b}\n\\includegraphics{http://a/b.png}\n";
@@ -131,4 +133,34 @@ fn columns_that_pandoc_does_not_know_become_such_that_it_knows() {
     ] {
         assert_eq!(prepare(source), prepared);
     }
+}
+
+#[test]
+fn comments_are_left_out_and_lines_keep_their_numbers() {
+    for (text, code) in [
+        ("a % b\nc", "a \nc"),
+        ("a \\% b", "a \\% b"),
+        ("a \\\\% b\n%\n\\%% c\n", "a \\\\\n\n\\%\n"),
+        ("a\n\\\n%b", "a\n\\\n"),
+        ("% only", ""),
+        ("", ""),
+    ] {
+        assert_eq!(without_comments(text), code, "{text}");
+        let lines: Vec<_> = text.split('\n').map(code_of).collect();
+        assert_eq!(lines.join("\n"), code, "{text}");
+    }
+}
+
+#[test]
+fn lines_with_words_are_found_by_their_numbers() {
+    fn found<'t>(text: &'t str, words: &str) -> Vec<(usize, &'t str)> {
+        lines_with(text, words).collect()
+    }
+    assert_eq!(found("x\n\nxx x\na\nx", "x"), [(1, "x"), (3, "xx x"), (5, "x")]);
+    assert_eq!(found("a\nb x\n", "x"), [(2, "b x")]);
+    assert_eq!(found("a\nb", "x"), []);
+    // One pass, whatever stands where.
+    assert_eq!(found(&"\n".repeat(20_000_000), "x"), []);
+    assert_eq!(lines_with(&"x\n".repeat(1_000_000), "x").last(), Some((1_000_000, "x")));
+    assert_eq!(found(&"x".repeat(1_000_000), "x").len(), 1);
 }

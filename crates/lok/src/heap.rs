@@ -1,4 +1,4 @@
-//! Memory that children need not copy.
+//! What the C library is told of the heap: how children need not copy it, and how a service gives it back.
 //!
 //! What was loaded and closed again leaves gaps all over the heap. A child that fills them writes to thousands of pages
 //! that it shares with this process, and the system copies every one of them first: a tenth of all the processor time
@@ -17,6 +17,18 @@ const LARGEST_BYTES: usize = 1 << 20;
 const SMALL_BYTES: usize = 1 << 10;
 /// All sizes are multiples of it.
 const GRAIN_BYTES: usize = 16;
+
+/// Pieces of this size and more come from the system, and go back to it when they are free.
+const SERVICE_MAPPED_BYTES: libc::c_int = 256 << 10;
+
+/// Gives large pieces of memory back to the system as soon as they are free. Call it before they are taken.
+///
+/// Hazard: the C library keeps what it once got. It takes larger and larger pieces from the heap, where they leave gaps. After
+/// 500 bodies of 1 MB a service kept 500 MB (tried), which nobody used.
+pub fn give_back_large_pieces() {
+    // SAFETY: it takes any name and number, and keeps what it does not understand as it was.
+    unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, SERVICE_MAPPED_BYTES) };
+}
 
 /// Fills the gaps. What it takes is never given back.
 pub fn fill() {

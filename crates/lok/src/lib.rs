@@ -18,4 +18,5 @@ mod table;
 mod url;
 
 pub use child::{Bounds, End, Ended};
+pub use heap::give_back_large_pieces;
 pub use kit::{Document, Kit, Place, StartError};

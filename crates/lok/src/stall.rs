@@ -5,8 +5,8 @@
 //!
 //! So a fork waits until all other threads sleep. That is not all: one may wake up between the look and the fork, or hold a
 //! lock in its sleep. A child that sleeps with all its threads and uses no processor time is therefore ended long before its
-//! deadline, and the next one takes the document. A document that only takes long computes, or waits for a disk, which the
-//! system does not call sleep.
+//! deadline, and the next one takes the document. So is one that somebody has stopped, at the second look. A document that only
+//! takes long computes, or waits for a disk, which the system does not call sleep.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,8 +39,17 @@ fn others_sleep() -> bool {
 /// Finds by regular checks whether a child has stalled.
 pub struct StallWatch {
     tasks: PathBuf,
-    used: Option<u64>,
+    rest: Option<Rest>,
     since: Instant,
+}
+
+/// What the threads of a process look like where none of them does anything.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Rest {
+    /// The processor time of all of them, in ticks.
+    used: u64,
+    /// One of them is stopped.
+    is_stopped: bool,
 }
 
 impl StallWatch {
@@ -50,28 +59,35 @@ impl StallWatch {
     /// Watches this process.
     pub fn of(process: i32) -> Self {
         let tasks = PathBuf::from(format!("/proc/{process}/task"));
-        Self { tasks, used: None, since: Instant::now() }
+        Self { tasks, rest: None, since: Instant::now() }
     }
 
     /// Checks, and answers whether the process has stalled.
     pub fn is_reached(&mut self) -> bool {
-        let used = self.sleeping_time();
-        if used.is_none() || used != self.used {
-            (self.used, self.since) = (used, Instant::now());
+        let rest = self.rest();
+        if rest.is_none() || rest != self.rest {
+            (self.rest, self.since) = (rest, Instant::now());
         }
-        self.since.elapsed() >= STALLED_AFTER
+        let is_stopped = self.rest.is_some_and(|rest| rest.is_stopped);
+        self.since.elapsed() >= if is_stopped { Self::PAUSE / 2 } else { STALLED_AFTER }
     }
 
-    /// The processor time of all threads, in ticks, where all of them sleep.
-    fn sleeping_time(&self) -> Option<u64> {
-        let tasks = fs::read_dir(&self.tasks).ok()?.flatten();
-        tasks.map(|task| Task::read(&task.path()).filter(|task| task.sleeps).map(|task| task.ticks)).sum()
+    /// `None` where a thread works.
+    fn rest(&self) -> Option<Rest> {
+        let mut rest = Rest { used: 0, is_stopped: false };
+        for task in fs::read_dir(&self.tasks).ok()?.flatten() {
+            let task = Task::read(&task.path()).filter(|task| task.sleeps || task.is_stopped)?;
+            rest = Rest { used: rest.used + task.ticks, is_stopped: rest.is_stopped || task.is_stopped };
+        }
+        Some(rest)
     }
 }
 
 /// What the system says of a thread.
 struct Task {
     sleeps: bool,
+    /// By `SIGSTOP`, or by a tracer.
+    is_stopped: bool,
     /// Its processor time.
     ticks: u64,
 }
@@ -80,10 +96,11 @@ impl Task {
     fn read(folder: &Path) -> Option<Self> {
         let line = fs::read_to_string(folder.join("stat")).ok()?;
         let mut fields = line.rsplit_once(") ")?.1.split(' ');
-        let sleeps = fields.next()? == "S";
+        let state = fields.next()?;
         // The state is the third field of the line, times of user and system are the fourteenth and fifteenth.
         let times = fields.skip(10).take(2);
-        Some(Self { sleeps, ticks: times.filter_map(|time| time.parse::<u64>().ok()).sum() })
+        let (sleeps, is_stopped) = (state == "S", matches!(state, "T" | "t"));
+        Some(Self { sleeps, is_stopped, ticks: times.filter_map(|time| time.parse::<u64>().ok()).sum() })
     }
 }
 
@@ -107,17 +124,20 @@ mod tests {
     }
 
     #[test]
-    fn who_sleeps_stands_still_and_who_computes_does_not() {
+    fn who_sleeps_or_is_stopped_stands_still_and_who_computes_does_not() {
         let mut sleeper = Command::new("sleep").arg("60").spawn().unwrap();
         let mut worker = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        let found = [&sleeper, &worker].map(std::process::Child::id);
-        let [sleeps, works] = found.map(|process| std::thread::spawn(move || has_stalled(process)));
-        let found = (sleeps.join().unwrap(), works.join().unwrap());
-        for child in [&mut sleeper, &mut worker] {
+        let mut stopped = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let process = nix::unistd::Pid::from_raw(i32::try_from(stopped.id()).unwrap());
+        nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGSTOP).unwrap();
+        let found = [&sleeper, &stopped, &worker].map(std::process::Child::id);
+        let found = found.map(|process| std::thread::spawn(move || has_stalled(process)));
+        let found = found.map(|found| found.join().unwrap());
+        for child in [&mut sleeper, &mut stopped, &mut worker] {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-        assert_eq!(found, (true, false));
+        assert_eq!(found, [true, true, false]);
     }
 
     #[test]

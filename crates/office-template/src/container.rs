@@ -116,9 +116,19 @@ fn entries(archive: &Archive<'_>, packed: u64, limits: &Limits) -> Result<(), Er
 
 /// Whether a file in the container is XML. Other files stay packed, so their ratio is not limited: a white picture or a plain
 /// metafile may shrink to a thousandth.
-fn is_text(name: &str) -> bool {
+pub(crate) fn is_text(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     matches!(extension.as_deref(), Some("xml" | "rels"))
+}
+
+/// The text `xml` of the part `name`, much of which is copied unread when the part is filled.
+///
+/// # Errors
+///
+/// [`Error::NotOffice`] where it is not UTF-8: whoever reads the filled file would refuse it.
+pub(crate) fn in_utf8(name: &str, xml: Vec<u8>) -> Result<Vec<u8>, Error> {
+    let why = || format!("{} cannot be read: it is not written in UTF-8", quoted(name));
+    if std::str::from_utf8(&xml).is_ok() { Ok(xml) } else { Err(Error::NotOffice(why())) }
 }
 
 /// Whether a name stays inside of the container, on every system.

@@ -221,6 +221,7 @@ impl<'a> Package<'a> {
 
     /// Replaces the content of the part `name`, or adds it; the caller declares the content type of a new part.
     pub(crate) fn put(&mut self, name: &str, content: Vec<u8>) -> Result<(), Error> {
+        let content = if container::is_text(name) { container::in_utf8(name, content)? } else { content };
         self.hold(name, Content::Plain(content))
     }
 

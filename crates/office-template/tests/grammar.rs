@@ -1,12 +1,16 @@
 //! Every example of `docs/office-tags.md` is read as the line beside it says.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use office_template::lexer::{Delimiters, Expression, Tag, lex};
 
 #[path = "any/mod.rs"]
 #[expect(dead_code, reason = "documents are of another test")]
 mod any;
+#[path = "../../../fuzz/kept.rs"]
+#[expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+mod kept;
 
 const GRAMMAR: &str = include_str!("../../../docs/office-tags.md");
 
@@ -35,6 +39,13 @@ fn any_text_is_read_without_harm() {
     proptest::proptest!(|(text in "[{}|#^/\"'`()\\[\\]\\\\ a-c:=%~@.\u{201c}\u{e9}\u{1f600}-]{0,60}")| {
         any::text(&text);
     });
+}
+
+#[test]
+fn what_fuzzing_begins_with_is_read_without_harm() {
+    for text in kept::inputs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), "tags") {
+        any::text(&String::from_utf8_lossy(&text));
+    }
 }
 
 /// A text as the grammar writes what it is read as.

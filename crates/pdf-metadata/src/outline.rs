@@ -14,9 +14,9 @@ const ROOT: &[u8] = b" 0 obj\n<</Type /Outlines\n";
 const END: &[u8] = b"\nendobj\n";
 /// Longest number of an object.
 const DIGITS: usize = 10;
-/// Longest bookmark that is read; a file with a longer one has none.
+/// Longest bookmark that is read; only those behind a longer one are.
 const ITEM_LIMIT_BYTES: usize = 1 << 20;
-/// Most bytes of bookmarks that are kept; a file with more has none.
+/// Most bytes of bookmarks that are kept; of a file with more only the last ones are.
 const RUN_LIMIT_BYTES: usize = 32 << 20;
 
 /// Finds the bookmarks over pieces, whose borders may lie anywhere.

@@ -7,6 +7,8 @@ use crate::text::{clean, number, quoted, sentence};
 
 /// Most remarks of one run.
 const REMARKS: usize = 50;
+/// What is added to an error whose place BibTeX does not know exactly.
+const OR_BEFORE: &str = ", in this line or the one before";
 
 /// One thing that such a program said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,8 +106,8 @@ pub fn of_bibtex(printed: &[u8]) -> Vec<Remark> {
             let refers = lines.next().map(|next| decoded(next).into_owned()).unwrap_or_default();
             remarks.add(bibtex_error(&format!("{} {refers}", line.replace("---", ": ")), None));
         } else if line.starts_with("(Error may have been on previous line)") {
-            if let Some(last) = remarks.0.last_mut() {
-                last.message.push_str(", in this line or the one before");
+            if let Some(last) = remarks.0.last_mut().filter(|last| !last.message.ends_with(OR_BEFORE)) {
+                last.message.push_str(OR_BEFORE);
             }
         } else if line.starts_with("Sorry---") {
             remarks.add(bibtex_error(&line.replace("---", ", "), None));

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::files::Files;
 use crate::header::header;
 use crate::lines::Lines;
-use crate::text::{number, quoted, sentence};
+use crate::text::{clean, number, quoted, sentence};
 
 /// Most lines of a message, and of the text that TeX shows of a line that is too long.
 const LINES: usize = 12;
@@ -138,7 +138,7 @@ pub(crate) fn read(line: &str, lines: &mut Lines<'_>, files: &Files) -> Option<M
     let text = continued(text, lines);
     let said = || {
         let (text, line) = without_line(&text);
-        Message::Said(Said { by: by.to_owned(), text: sentence(text) }, line)
+        Message::Said(Said { by: clean(by), text: sentence(text) }, line)
     };
     Some(if is_warning { said() } else { Message::Nothing })
 }

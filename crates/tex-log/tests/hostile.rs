@@ -5,7 +5,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use tex_log::{Report, read};
+use tex_log::{of_bibtex, read};
+
+mod any;
+#[path = "../../../fuzz/kept.rs"]
+#[expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+mod kept;
 
 const PIECES: [&str; 36] = [
     "! ",
@@ -46,30 +51,24 @@ const PIECES: [&str; 36] = [
     "                ",
 ];
 
-fn bounded(report: &Report) {
-    assert!(report.errors.len() <= 20 && report.warnings.len() <= 1_000);
-    assert!(report.needs.indexes.len() <= 16 && report.needs.glossaries.len() <= 16);
-    for error in &report.errors {
-        assert!(error.message.chars().count() <= 1000, "{}", error.message.len());
-        assert!(!error.to_string().contains(char::is_control));
-    }
-    for warning in &report.warnings {
-        assert!(warning.to_string().chars().count() <= 2000);
-        assert!(!warning.to_string().contains(char::is_control));
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_bytes_make_a_report(log in prop::collection::vec(any::<u8>(), 0..2000)) {
-        bounded(&read(&log));
+        any::log(&log);
     }
 
     #[test]
     fn any_messages_make_a_report(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..200)) {
-        bounded(&read(pieces.concat().as_bytes()));
+        any::log(pieces.concat().as_bytes());
+    }
+}
+
+#[test]
+fn what_fuzzing_begins_with_makes_a_report() {
+    for log in kept::inputs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), "log") {
+        any::log(&log);
     }
 }
 
@@ -82,10 +81,24 @@ fn real_logs_with_bytes_exchanged_make_a_report() {
             for at in (0..log.len()).step_by(97) {
                 let mut log = log.clone();
                 log[at] = byte;
-                bounded(&read(&log));
+                any::log(&log);
             }
         }
     }
+}
+
+#[test]
+fn the_name_of_a_package_has_no_control_characters() {
+    let report = read(b"Package a\x01b Warning: Something is odd.\n");
+    assert_eq!(report.warnings[0].to_string(), "a b: Something is odd");
+}
+
+#[test]
+fn a_note_on_an_error_of_bibtex_is_added_once_however_often_it_stands_there() {
+    let note = "(Error may have been on previous line)\n";
+    let printed = format!("I was expecting a `,'---line 3 of file a.bib\n{}", note.repeat(1_000));
+    let remarks = of_bibtex(printed.as_bytes());
+    assert_eq!(remarks[0].to_string().matches("or the one before").count(), 1);
 }
 
 #[test]
@@ -135,7 +148,7 @@ fn the_time_is_that_of_a_pass() {
     ] {
         let log = piece.repeat(size / piece.len());
         let started = Instant::now();
-        bounded(&read(log.as_bytes()));
+        any::log(log.as_bytes());
         assert!(started.elapsed() < Duration::from_secs(20), "{piece:?} took {:?}", started.elapsed());
     }
     let distinct: Vec<_> = (0..60_000)

@@ -6,6 +6,7 @@
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use platen::workers::assemble::{AssembleLimits, COMMAND, ScriptError, ScriptRequest};
 use platen::workers::child::{self, ChildMessage, Memory};
@@ -31,7 +32,8 @@ fn serve(limits: &AssembleLimits) -> Result<(), String> {
     warm_up().map_err(|thrown| format!("the script engine does not start: {}", thrown.0))?;
     let mut engine = None;
     replace_engine(&mut engine);
-    let memory = Memory::bound(limits.memory_bytes)?;
+    let memory = Arc::new(Memory::bound(limits.memory_bytes)?);
+    abort_without_memory(&memory);
     child::compute_only()?;
     // Jobs repeat: the engine is prepared for the kind of the last job while the child is idle.
     let mut runs_scripts = true;
@@ -74,6 +76,18 @@ fn serve(limits: &AssembleLimits) -> Result<(), String> {
             replace_engine(&mut engine);
         }
     }
+}
+
+/// Hazard: a library that takes an allocation for granted panics where memory is used up, and the service would blame the engine.
+/// So the process then ends as it does where our own code gets none.
+fn abort_without_memory(memory: &Arc<Memory>) {
+    let (memory, usual) = (Arc::clone(memory), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |panic| {
+        if memory.is_short() {
+            std::process::abort();
+        }
+        usual(panic);
+    }));
 }
 
 /// The result or the author's error; the outer error is a broken pipe.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use headless_chrome::protocol::cdp::{Emulation, Page, Runtime, Target};
+use headless_chrome::protocol::cdp::{Emulation, Network, Page, Runtime, Target};
 
 use super::connection::Connection;
 use super::error::CallError;
@@ -24,6 +24,22 @@ pub(in crate::browser) fn script_of_new_documents(source: String) -> Page::AddSc
         world_name: None,
         include_command_line_api: None,
         run_immediately: None,
+    }
+}
+
+/// An empty request, whose identifier names the process of the renderer (`PageEvents::requested`).
+pub(in crate::browser) fn request_nothing() -> Runtime::Evaluate {
+    evaluate("fetch('data:,').then(() => '', () => '')".to_owned())
+}
+
+/// Switches on the events of requests; Chromium keeps no response bodies for them.
+pub(in crate::browser) fn report_requests() -> Network::Enable {
+    Network::Enable {
+        max_total_buffer_size: Some(0),
+        max_resource_buffer_size: Some(0),
+        max_post_data_size: None,
+        report_direct_socket_traffic: None,
+        enable_durable_messages: None,
     }
 }
 

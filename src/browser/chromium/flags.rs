@@ -137,7 +137,7 @@ mod tests {
             let count = arguments.iter().filter(|argument| argument.starts_with(name)).count();
             assert_eq!(count, 1, "{name}");
         }
-        assert!(arguments.iter().any(|argument| argument.ends_with("--max-old-space-size=512")));
+        assert!(arguments.iter().any(|argument| argument.ends_with("--max-old-space-size=1536")));
         assert!(!arguments.iter().any(|argument| argument.contains("no-sandbox")));
     }
 }

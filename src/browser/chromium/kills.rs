@@ -22,11 +22,23 @@ pub(in crate::browser) enum BrowserEnd {
     Filled,
     /// Another one took its place, and its last pages took too long.
     Replaced,
+    /// A process of it hung.
+    Hung,
+}
+
+/// Why a renderer is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::browser) enum RendererEnd {
+    /// Its page took too much memory.
+    Filled,
+    /// It hung.
+    Hung,
 }
 
 #[derive(Debug)]
 struct Kill {
     renderer: i32,
+    end: RendererEnd,
     at: Instant,
     /// The end of a page was counted for it.
     claimed: bool,
@@ -36,20 +48,21 @@ impl Kills {
     /// Records that a renderer is about to be killed; false where that is recorded already. Hazard: a large renderer stays in
     /// `/proc` for a while after its kill, so the next sweep would record it again. Its end would claim only one of the two
     /// records, and the other would make the next crash look like a kill.
-    pub(in crate::browser) fn announce(&self, renderer: i32) -> bool {
+    pub(in crate::browser) fn announce(&self, renderer: i32, end: RendererEnd) -> bool {
         let mut list = self.list();
         let is_new = list.iter().all(|kill| kill.renderer != renderer);
         if is_new {
-            list.push(Kill { renderer, at: Instant::now(), claimed: false });
+            list.push(Kill { renderer, end, at: Instant::now(), claimed: false });
         }
         is_new
     }
 
-    /// Whether a renderer that just ended is one that was killed; each is counted once.
-    pub(in crate::browser) fn claim(&self) -> bool {
+    /// Why a renderer that just ended was killed, if it was; each kill is counted once.
+    pub(in crate::browser) fn claim(&self) -> Option<RendererEnd> {
         let mut list = self.list();
-        let open = list.iter_mut().find(|kill| !kill.claimed);
-        open.map(|kill| kill.claimed = true).is_some()
+        let kill = list.iter_mut().find(|kill| !kill.claimed)?;
+        kill.claimed = true;
+        Some(kill.end)
     }
 
     /// The browser is about to be ended.
@@ -72,10 +85,12 @@ mod tests {
     #[test]
     fn a_kill_is_counted_once_however_often_its_renderer_is_seen() {
         let kills = Kills::default();
-        assert!(kills.announce(7) && !kills.announce(7));
-        assert!(kills.claim());
-        assert!(!kills.announce(7), "it is still ending");
-        assert!(!kills.claim(), "this one crashed");
-        assert!(kills.announce(8) && kills.claim());
+        let full = RendererEnd::Filled;
+        assert!(kills.announce(7, full) && !kills.announce(7, full));
+        assert_eq!(kills.claim(), Some(full));
+        assert!(!kills.announce(7, full), "it is still ending");
+        assert_eq!(kills.claim(), None, "this one crashed");
+        assert!(kills.announce(8, RendererEnd::Hung));
+        assert_eq!(kills.claim(), Some(RendererEnd::Hung));
     }
 }

@@ -2,20 +2,23 @@
 //! heap does not count buffers, nodes and pictures. Processor time: a page that computes for long yields to the others, or a
 //! few endless ones would take all processors.
 
-use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::kills::Kills;
-use crate::procfs::{children, stat_fields, statm};
-use crate::workers::{processor_time, yield_processor};
+use super::kills::{Kills, RendererEnd};
+use crate::procfs::{children, statm};
+use crate::workers::{
+    SessionShare, processor_time, set_session_share, time_and_niceness, yield_in_session,
+    yield_to_all_in_session,
+};
 
 /// How deep below Chromium its renderers are: itself, a zygote, the zygote inside its namespace, them.
 const DEPTH: u32 = 4;
-const RENDERER: &[u8] = b"--type=renderer";
+pub(super) const RENDERER: &[u8] = b"--type=renderer";
 const GRAPHICS: &[u8] = b"--type=gpu-process";
 
 /// What a Chromium holds, in bytes.
@@ -44,67 +47,96 @@ impl MemoryReading {
 /// What a renderer has used, which shows the pages of one tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::browser) struct RendererUse {
+    pub time: RendererTime,
+    /// Memory that it holds.
+    pub resident_bytes: u64,
+}
+
+/// What a renderer has taken of the processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::browser) struct RendererTime {
     pub process: i32,
     /// Processor time so far.
     pub processor: Duration,
-    /// Memory that it holds.
-    pub resident_bytes: u64,
-    /// It was made to yield to all others, which cannot be taken back.
+    /// It was made to yield, which cannot be taken back.
     pub yields: bool,
 }
 
-/// What a renderer may take.
-#[derive(Clone, Debug)]
-pub(in crate::browser) struct RendererLimits {
-    /// Memory, in bytes.
-    pub memory_bytes: u64,
-    /// Processor time that a page takes before its renderer yields to all others; `None` where it is not known when a page
-    /// begins.
-    pub undisturbed: Option<Duration>,
-    /// Processor time that renderers had taken when their present page began; zero for those that are not here.
-    pub before: HashMap<i32, Duration>,
+/// A process in which pages compute.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::browser) struct PageProcess {
+    pub process: i32,
+    /// It draws WebGL for all pages of its Chromium; otherwise it is a renderer.
+    pub draws: bool,
+    /// Processor time so far.
+    pub processor: Duration,
 }
 
-/// Kills every renderer of the Chromium `browser` that holds more memory than it may, has those yield that computed for
-/// long, and answers what all of its processes hold. It blocks on files of `/proc`.
+/// What a look at the processes of a Chromium shows.
+#[derive(Clone, Debug, Default)]
+pub(in crate::browser) struct Reading {
+    pub memory: MemoryReading,
+    pub pages: Vec<PageProcess>,
+}
+
+/// Who in a Chromium is to yield the processor.
+#[derive(Clone, Debug)]
+pub(in crate::browser) struct Yields {
+    /// Processes that get low priority in their Chromium.
+    pub low: Vec<i32>,
+    /// Those that get the lowest.
+    pub lowest: Vec<i32>,
+    /// What the session gets.
+    pub share: SessionShare,
+}
+
+/// Answers what all processes of the Chromium `browser` hold and use, and kills every renderer that holds more than
+/// `limit_bytes` of memory. It blocks on files of `/proc`.
 ///
 /// Memory that processes share is counted for the first process alone.
-pub(in crate::browser) fn sweep(browser: i32, limits: &RendererLimits, kills: &Kills) -> MemoryReading {
+pub(in crate::browser) fn read(browser: i32, limit_bytes: u64, kills: &Kills) -> Reading {
     let mut processes = Vec::new();
     collect_children(browser, DEPTH, &mut processes);
     let own = statm(browser).unwrap_or_default().resident_bytes;
-    let mut reading = MemoryReading { own, ..MemoryReading::default() };
-    for process in processes {
-        let size = statm(process.id).unwrap_or_default();
-        let part = match process.role {
-            Role::Renderer => &mut reading.pages,
-            Role::Graphics => &mut reading.own,
-            Role::Other => &mut reading.other,
+    let (mut memory, mut pages) = (MemoryReading { own, ..MemoryReading::default() }, Vec::new());
+    for Process { id, role } in processes {
+        let size = statm(id).unwrap_or_default();
+        let part = match role {
+            Role::Renderer => &mut memory.pages,
+            Role::Graphics => &mut memory.own,
+            Role::Other => &mut memory.other,
         };
         *part += size.resident_bytes.saturating_sub(size.shared_bytes);
-        if process.role != Role::Other && limits.is_exhausting(process.id) {
-            yield_processor(process.id);
+        if role == Role::Other {
+            continue;
         }
-        if process.role == Role::Renderer
-            && size.resident_bytes > limits.memory_bytes
-            && kills.announce(process.id)
+        let processor = processor_time(id).unwrap_or_default();
+        pages.push(PageProcess { process: id, draws: role == Role::Graphics, processor });
+        if role == Role::Renderer
+            && size.resident_bytes > limit_bytes
+            && kills.announce(id, RendererEnd::Filled)
         {
             tracing::warn!(
-                renderer.pid = process.id,
+                renderer.pid = id,
                 renderer.bytes = size.resident_bytes,
                 "a page takes too much memory and is ended"
             );
-            let _ = kill(Pid::from_raw(process.id), Signal::SIGKILL);
+            let _ = kill(Pid::from_raw(id), Signal::SIGKILL);
         }
     }
-    reading
+    Reading { memory, pages }
 }
 
-impl RendererLimits {
-    fn is_exhausting(&self, process: i32) -> bool {
-        let Some(most) = self.undisturbed else { return false };
-        let before = self.before.get(&process).copied().unwrap_or_default();
-        processor_time(process).is_some_and(|used| used > before + most)
+impl Yields {
+    /// Has them yield; false where the session's share is to be set again later. It blocks on files of `/proc`.
+    pub fn apply(&self, browser: i32) -> bool {
+        self.low.iter().for_each(|process| yield_in_session(*process));
+        self.lowest.iter().for_each(|process| yield_to_all_in_session(*process));
+        let set = set_session_share(browser, self.share);
+        if let Err(error) = &set {
+            tracing::debug!(%error, browser, share = ?self.share, "a browser's session does not get its share");
+        }
+        !set.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 }
 
@@ -112,8 +144,16 @@ impl RendererUse {
     /// That of `process`; `None` where it is gone, or no renderer.
     pub(in crate::browser) fn of(process: i32) -> Option<Self> {
         let resident_bytes = statm(process)?.resident_bytes;
-        let processor = processor_time(process).filter(|_| is_renderer(process))?;
-        Some(Self { process, processor, resident_bytes, yields: niceness(process)? > 0 })
+        let time = RendererTime::of(process).filter(|_| is_renderer(process))?;
+        Some(Self { time, resident_bytes })
+    }
+}
+
+impl RendererTime {
+    /// That of `process`, which is a renderer; `None` where it is gone.
+    pub(in crate::browser) fn of(process: i32) -> Option<Self> {
+        let (processor, niceness) = time_and_niceness(process)?;
+        Some(Self { process, processor, yields: niceness > 0 })
     }
 }
 
@@ -130,8 +170,11 @@ enum Role {
     Other,
 }
 
-fn niceness(process: i32) -> Option<i32> {
-    stat_fields(process)?.number(19)
+/// All processes below the Chromium `browser`. It blocks on files of `/proc`.
+pub(super) fn descendants(browser: i32) -> Vec<i32> {
+    let mut found = Vec::new();
+    collect_children(browser, DEPTH, &mut found);
+    found.into_iter().map(|process| process.id).collect()
 }
 
 fn collect_children(process: i32, depth: u32, found: &mut Vec<Process>) {
@@ -153,7 +196,7 @@ fn is_renderer(process: i32) -> bool {
 }
 
 fn role(process: i32) -> Role {
-    let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let line = command_line(process);
     let has = |kind: &[u8]| memchr::memmem::find(&line, kind).is_some();
     if has(RENDERER) {
         Role::Renderer
@@ -162,4 +205,8 @@ fn role(process: i32) -> Role {
     } else {
         Role::Other
     }
+}
+
+pub(super) fn command_line(process: i32) -> Vec<u8> {
+    fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default()
 }

@@ -22,7 +22,7 @@ use super::profile::Profile;
 use super::swiftshader;
 use crate::browser::cdp::error::CallError;
 use crate::config::BrowserConfig;
-use crate::workers::{ChildSpec, Starter, Streams, User, kill_group};
+use crate::workers::{ChildSpec, Starter, Streams, User, is_from_outside, kill_group};
 
 /// Where distributions install it. The program, not the script in `/usr/bin`: the death signal and
 /// the process id would be the shell's.
@@ -48,10 +48,6 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 /// How long a Chromium that does not answer may take to have ended.
 const EXIT_LIMIT: Duration = Duration::from_millis(200);
 const END_PAUSE: Duration = Duration::from_millis(5);
-
-/// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no process of Chromium's raises these itself. A full heap ends a renderer by 5, a
-/// fault by 11 (tried).
-pub(in crate::browser) const SIGNALS_FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
 
 /// A Chromium process, without the connection to it. Dropped, it is killed with all its processes, and its folder
 /// removed.
@@ -126,7 +122,7 @@ impl Process {
         let signal = status.and_then(|status| status.signal());
         // Behind a deadline our closing of the connection ends it, in whatever way.
         let has_crashed = matches!(error, CallError::Closed { .. })
-            && signal.is_some_and(|signal| !SIGNALS_FROM_OUTSIDE.contains(&signal));
+            && signal.is_some_and(|signal| !is_from_outside(signal));
         // What it printed last is still on its way through the pipe.
         tokio::time::sleep(END_PAUSE).await;
         let lines = self.printed.lock().clone();

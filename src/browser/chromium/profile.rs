@@ -13,16 +13,18 @@ use super::font_families;
 use crate::clock;
 
 const PREFIX: &str = "platen-chromium-";
-const LOCK_NAME: &str = "lock";
+/// Versions before locked this file in the folder instead.
+const OLD_LOCK: &str = "lock";
 const FONTS_NAME: &str = "fonts.conf";
 /// Chromium's last processes may still write while the folder is being removed.
 const REMOVAL_TRIES: u32 = 40;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(25);
+const TRIES: u32 = 8;
 
 /// A folder of mode 0700 that belongs to Chromium's user.
 ///
-/// Its lock is held as long as the service lives, also through a kill -9: a folder whose lock is free
-/// was left behind, and [`Profile::sweep`] removes it.
+/// It is locked as long as this lives, and not after a kill -9: a folder whose lock is free was left behind, and
+/// [`Profile::sweep`] removes it.
 #[derive(Debug)]
 pub(in crate::browser) struct Profile {
     path: PathBuf,
@@ -32,6 +34,20 @@ pub(in crate::browser) struct Profile {
 impl Profile {
     /// Makes the folder under the system's folder for temporary files.
     pub(in crate::browser) fn create(owner: Option<(Uid, Gid)>) -> io::Result<Self> {
+        // Before the lock is taken, a sweep may remove the folder as one left behind. Then another is made.
+        let mut made = Self::try_create(owner);
+        for _ in 1..TRIES {
+            match &made {
+                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock) => {
+                }
+                _ => break,
+            }
+            made = Self::try_create(owner);
+        }
+        made
+    }
+
+    fn try_create(owner: Option<(Uid, Gid)>) -> io::Result<Self> {
         let name = format!("{PREFIX}{}", clock::new_id().simple());
         let path = std::env::temp_dir().join(name);
         DirBuilder::new().mode(0o700).create(&path)?;
@@ -73,18 +89,17 @@ impl Profile {
         });
         for entry in left {
             let path = entry.path();
-            // Without a lock file the folder is being made, or removed by another process.
-            if lock(&path.join(LOCK_NAME)).is_ok() {
-                remove(&path);
+            // Held until the folder is gone: its maker would take one that is free.
+            let Ok(_lock) = lock(&path) else { continue };
+            match lock(&path.join(OLD_LOCK)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {}
+                _ => remove(&path),
             }
         }
     }
 
     fn fill(path: &Path, owner: Option<(Uid, Gid)>) -> io::Result<Self> {
-        let lock_path = path.join(LOCK_NAME);
-        File::create_new(&lock_path)?;
-        let lock = lock(&lock_path)?;
-        let profile = Self { path: path.to_owned(), _lock: lock };
+        let profile = Self { path: path.to_owned(), _lock: lock(path)? };
         let folders = [profile.user_data(), profile.temporary()];
         for folder in &folders {
             DirBuilder::new().mode(0o700).create(folder)?;
@@ -114,7 +129,7 @@ impl Drop for Profile {
 fn lock(path: &Path) -> io::Result<Flock<File>> {
     // Hazard: any user may make folders there. No link is followed, and no named pipe waited for.
     let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
-    let file = File::options().write(true).custom_flags(flags).open(path)?;
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error.into())
 }
 
@@ -123,6 +138,8 @@ fn remove(path: &Path) {
         match std::fs::remove_dir_all(path) {
             Ok(()) => return,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+            // Another user's.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => break,
             Err(_) => std::thread::sleep(REMOVAL_PAUSE),
         }
     }
@@ -150,10 +167,20 @@ mod tests {
 
     #[test]
     fn a_folder_left_behind_is_swept() {
-        let path = std::env::temp_dir().join(format!("{PREFIX}{}", clock::new_id().simple()));
-        std::fs::create_dir(&path).unwrap();
-        std::fs::write(path.join(LOCK_NAME), "").unwrap();
+        let made = || {
+            let path = std::env::temp_dir().join(format!("{PREFIX}{}", clock::new_id().simple()));
+            std::fs::create_dir(&path).unwrap();
+            path
+        };
+        let (left, of_old_version, in_use) = (made(), made(), made());
+        for path in [&of_old_version, &in_use] {
+            std::fs::write(path.join(OLD_LOCK), "").unwrap();
+        }
+        let held = lock(&in_use.join(OLD_LOCK)).unwrap();
         Profile::sweep();
-        assert!(!path.exists());
+        assert!(!left.exists() && !of_old_version.exists() && in_use.exists());
+        drop(held);
+        Profile::sweep();
+        assert!(!in_use.exists());
     }
 }

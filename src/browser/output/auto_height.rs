@@ -15,7 +15,7 @@ use super::measure::{PIXELS_PER_INCH, measure};
 use super::page_rules::PageRules;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
-use crate::browser::page::scripts;
+use crate::browser::page::scripts::{self, RULES_OF};
 use crate::domain::format_opts::{
     PageOptions, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, Viewport, whole_pixels,
 };
@@ -38,7 +38,7 @@ pub(super) async fn rules_for_one_sheet(
         return Ok((rules, Vec::new()));
     }
     let (rules, warnings, sheet) = rules.for_one_sheet(options);
-    let question = scripts::guarded(&format!("({REPLACE})({})", json!(sheet)));
+    let question = scripts::guarded(&format!("({REPLACE})({RULES_OF},{})", json!(sheet)));
     page.ask(question, page.limits.call).await?;
     Ok((rules, warnings))
 }
@@ -64,7 +64,8 @@ pub(super) async fn with_page_height(
 /// Takes out of the page what keeps it from being one sheet; answers the warning of breaks that are not heeded.
 pub(super) async fn fit(page: &OpenPage, options: &PageOptions) -> Result<Option<String>, StepError> {
     let height_px = options.emulation.viewport.height_px;
-    let answer = page.ask(scripts::guarded(&format!("({FIT})({height_px})")), page.limits.call).await?;
+    let answer =
+        page.ask(scripts::guarded(&format!("({FIT})({RULES_OF},{height_px})")), page.limits.call).await?;
     let had_breaks = answer.is_some_and(|answer| answer == "true");
     let sentence = "height auto: the page forces breaks (break-before, break-after), which are left out of its one sheet";
     Ok(had_breaks.then(|| sentence.to_owned()))

@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::browser::page::error::{PageError, StepError, script_error};
 use crate::browser::page::open_page::OpenPage;
+use crate::browser::page::scripts::RULES_OF;
 use crate::browser::proxy::mime;
 use crate::browser::tab::failed_requests;
 use crate::domain::error::{ErrorCode, JobError, WarningKind};
@@ -106,7 +107,7 @@ impl HeaderFooter {
             }
         }
         let limit = page.limits.call;
-        let answer = page.within(limit, page.run(format!("({SCRIPT})({asked})"), limit)).await?;
+        let answer = page.within(limit, page.run(format!("({SCRIPT})({RULES_OF},{asked})"), limit)).await?;
         let answer =
             answer.transpose().map_err(|thrown| script_error("headerTemplate or footerTemplate", thrown))?;
         let filled = answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
@@ -182,8 +183,8 @@ pub(super) fn explain(mut failed: PageError, options: &PageOptions) -> PageError
     failed
 }
 
-/// Chromium gives them no size and no family of the page's, and lays out their content as a flex row, which takes the blanks out of a
-/// line of text: so they get a block of their own, between the content's margins.
+/// Chromium gives them no size and no family of the page's, and lays out their content as a flex row, which takes the blanks
+/// out of a line of text: so they get a block of their own, between the content's margins.
 fn styled(html: &str, print_background: bool, layout: &Layout, family: &str) -> String {
     let adjust = if print_background { "exact" } else { "economy" };
     let [_, right_in, _, left_in] = layout.white_in();

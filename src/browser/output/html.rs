@@ -88,10 +88,10 @@ pub(super) async fn take(
         if site.get(&path).is_none_or(|content| content.len() > TEXT_LIMIT_BYTES) {
             continue;
         }
-        let Some(text) = site.text(&path) else { continue };
-        let text = String::from_utf8_lossy(&text.content);
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        for slice in slices(text, PROVIDED_BYTES) {
+        let (read, named) = (site.clone(), path.clone());
+        let text = thread::by_size(site.bytes_to_read(&path), move || text_of(&read, &named)).await?;
+        // Each slice is short, and only one of them is in memory as a call.
+        for slice in text.iter().flat_map(|text| slices(text, PROVIDED_BYTES)) {
             let provide = format!("provide({},{})", json!(path), json!(slice));
             ask_made(page, provide, limit).await?;
         }
@@ -102,6 +102,13 @@ pub(super) async fn take(
     let files = written.uses.into_iter().map(|(path, _)| path).collect();
     let pieces = VecDeque::new();
     Ok((Snapshot { site: site.clone(), limit, files, pieces, given_bytes: 0 }, written.warnings))
+}
+
+/// A file as text; `None` for one that is none.
+fn text_of(site: &Site, path: &str) -> Option<String> {
+    let text = site.text(path)?;
+    let text = String::from_utf8_lossy(&text.content);
+    Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
 }
 
 impl Snapshot {

@@ -1,7 +1,8 @@
 //! Where the links of a PDF lead.
 //!
 //! Hazard: a page is shown under a host of the renderer's own, and Chromium writes each link with its whole address. Readers of
-//! the file could follow none of them, and would see a name that means nothing to them. So a relative link leads to `baseUrl`, or nowhere.
+//! the file could follow none of them, and would see a name that means nothing to them. So a relative link leads to `baseUrl`,
+//! or nowhere.
 
 use bytes::{Bytes, BytesMut};
 use memchr::memmem;

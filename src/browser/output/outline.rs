@@ -13,6 +13,7 @@ use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::scripts;
 use crate::domain::format_opts::PageOptions;
+use crate::thread;
 
 const HEADINGS: &str = include_str!("../../../assets/headings.js");
 /// Most headings that are asked for.
@@ -51,13 +52,22 @@ pub(super) async fn headings(page: &OpenPage, options: &PageOptions) -> Result<H
     }
     let question = scripts::guarded(&format!("({HEADINGS})({COUNT_LIMIT},{CHARS_LIMIT})"));
     let answer = page.ask_for_warning(question).await?;
-    let texts = answer.and_then(|answer| serde_json::from_str::<Vec<String>>(&answer).ok());
-    Ok(Headings::of(texts.unwrap_or_default()))
+    let answer = answer.unwrap_or_default();
+    let length = answer.len();
+    let read = move || Headings::of(serde_json::from_str(&answer).unwrap_or_default());
+    Ok(thread::by_size(length, read).await?)
 }
 
 impl Headings {
     fn of(texts: Vec<String>) -> Self {
-        Self(texts.into_iter().map(|text| (letters(&text), without_breaks(&text))).collect())
+        let mut headings = HashMap::new();
+        for text in texts {
+            let read = without_breaks(&text);
+            let known = headings.entry(letters(&text)).or_insert_with(|| Some(read.clone()));
+            // Of two that read otherwise ("Therapist", "The rapist") nobody knows which one a bookmark is of.
+            *known = known.take().filter(|known| *known == read);
+        }
+        Self(headings.into_iter().filter_map(|(letters, text)| Some((letters, text?))).collect())
     }
 
     /// Whether no bookmark would be changed.
@@ -147,5 +157,6 @@ mod tests {
         assert_eq!(title(&["Listen"], "Silent"), None);
         assert_eq!(title(&["פרק 12", "פרק 21"], "12 פרק").as_deref(), Some("פרק 12"));
         assert_eq!(title(&["Other", ""], "1. Chapter"), None);
+        assert_eq!(title(&["Therapist", "The rapist", "Therapist"], "Therapist"), None, "whose is it?");
     }
 }

@@ -76,7 +76,7 @@ pub(super) async fn warn(page: &mut OpenPage, drawn: f64, options: &PageOptions)
         Ok(Some(sentence)) => page.warnings.push(&sentence),
         Ok(None)
         | Err(StepError::Late | StepError::Refused(_) | StepError::Unready(_) | StepError::Job(_)) => {}
-        Err(ended @ StepError::Ended(_)) => return Err(ended),
+        Err(ended @ (StepError::Ended(_) | StepError::NetworkLost)) => return Err(ended),
     }
     Ok(())
 }

@@ -38,16 +38,24 @@ pub struct Printed {
     output: PageOutput,
     options: PageOptions,
     warnings: Warnings,
-    eraser: Option<LinkEraser>,
-    metadata: Option<MetadataWriter>,
-    readers: Option<PdfReaders>,
+    readers: Option<Box<PdfReaders>>,
 }
 
-/// What is read of a PDF while it passes.
-#[derive(Default)]
+/// What is read of a PDF while it passes, and changed in it.
 struct PdfReaders {
     counter: PageCounter,
     scale: ScaleFinder,
+    eraser: Option<LinkEraser>,
+    metadata: Option<MetadataWriter>,
+}
+
+/// A piece that has passed.
+struct Piece {
+    chunk: Bytes,
+    /// The scale of the pages where it is found there.
+    drawn: Option<f64>,
+    /// The metadata could not be written behind it.
+    lacks_metadata: bool,
 }
 
 /// Makes the file of a page that is ready.
@@ -86,10 +94,15 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
                 page.warnings.push(warning);
             }
             let warnings = page.all_warnings();
-            let metadata = MetadataWriter::of(&options.extras.metadata, headings).filter(|_| is_pdf);
-            let eraser = LinkEraser::of(&page).filter(|_| is_pdf);
-            let readers = is_pdf.then(PdfReaders::default);
-            Ok(Printed { page: Some(page), source, output, options, warnings, eraser, metadata, readers })
+            let readers = is_pdf.then(|| {
+                Box::new(PdfReaders {
+                    counter: PageCounter::default(),
+                    scale: ScaleFinder::default(),
+                    eraser: LinkEraser::of(&page),
+                    metadata: MetadataWriter::of(&options.extras.metadata, headings),
+                })
+            });
+            Ok(Printed { page: Some(page), source, output, options, warnings, readers })
         }
         Err(error) => {
             let failed = diagnose::into_page_error(page, PageStep::Print, error, &options).await;
@@ -109,14 +122,17 @@ impl Printed {
         let (limit, readers) = (page.limits.print, self.readers.take());
         let read = async {
             let (chunk, next) = source.read(&page).await?;
-            let (readers, drawn) = match readers {
-                Some(readers) => readers.read(&chunk).await.map(|(readers, drawn)| (Some(readers), drawn))?,
-                None => (None, None),
+            let is_last = matches!(next, Source::Ended);
+            let (readers, piece) = match readers {
+                Some(readers) => {
+                    readers.read(chunk, is_last).await.map(|(readers, piece)| (Some(readers), piece))?
+                }
+                None => (None, Piece { chunk, drawn: None, lacks_metadata: false }),
             };
-            Ok((chunk, next, readers, drawn))
+            Ok((piece, next, readers))
         };
         match page.within(limit, read).await {
-            Ok((chunk, next, readers, drawn)) => {
+            Ok((Piece { chunk, drawn, lacks_metadata }, next, readers)) => {
                 (self.source, self.readers) = (next, readers);
                 if let Some(drawn) = drawn
                     && let Err(error) = Box::pin(page_width::warn(&mut page, drawn, &self.options)).await
@@ -124,7 +140,11 @@ impl Printed {
                     return Err(diagnose::into_page_error(page, PageStep::Print, error, &self.options).await);
                 }
                 self.warnings = page.all_warnings();
-                let chunk = self.finished(chunk);
+                if lacks_metadata {
+                    let unwritten =
+                        "author, subject and keywords could not be written into the file (metadata)";
+                    self.warnings.push(unwritten);
+                }
                 // After the last piece nothing is asked of the tab.
                 if matches!(self.source, Source::Ended) {
                     end::release_tab(page, &self.options, self.output, self.pages());
@@ -135,25 +155,6 @@ impl Printed {
             }
             Err(error) => Err(diagnose::into_page_error(page, PageStep::Print, error, &self.options).await),
         }
-    }
-
-    /// The piece without addresses of the page's own host; after the last one the file's metadata.
-    fn finished(&mut self, chunk: Bytes) -> Bytes {
-        let is_last = matches!(self.source, Source::Ended);
-        let chunk = match &mut self.eraser {
-            Some(eraser) => eraser.pass(chunk, is_last),
-            None => chunk,
-        };
-        let Some(writer) = &mut self.metadata else { return chunk };
-        writer.observe(&chunk);
-        if !is_last {
-            return chunk;
-        }
-        let whole = self.metadata.take().and_then(|writer| writer.finish(&chunk));
-        whole.unwrap_or_else(|| {
-            self.warnings.push("author, subject and keywords could not be written into the file (metadata)");
-            chunk
-        })
     }
 
     /// How many pages the file has, if it is one of pages; known after the last piece.
@@ -168,15 +169,29 @@ impl Printed {
 }
 
 impl PdfReaders {
-    /// Reads a piece, and answers the scale of the pages where it is found there. A large piece takes milliseconds, in which no
-    /// other page would be served.
-    async fn read(mut self, piece: &Bytes) -> Result<(Self, Option<f64>), StepError> {
-        let piece = piece.clone();
-        let bytes = piece.len();
+    /// Reads a piece, erases addresses of the page's own host in it, and puts the file's metadata behind the last one. A large
+    /// piece takes milliseconds, in which no other page would be served.
+    async fn read(mut self: Box<Self>, chunk: Bytes, is_last: bool) -> Result<(Box<Self>, Piece), StepError> {
+        // Behind the last piece all bookmarks are compared with their headings, however few of these are different.
+        let is_compared = is_last && self.metadata.as_ref().is_some_and(MetadataWriter::has_headings);
+        let bytes = if is_compared { usize::MAX } else { chunk.len() };
         let read = move || {
-            let drawn = self.scale.pass(&piece);
-            self.counter.pass(&piece);
-            (self, drawn)
+            let drawn = self.scale.pass(&chunk);
+            self.counter.pass(&chunk);
+            let mut piece = Piece { chunk, drawn, lacks_metadata: false };
+            if let Some(eraser) = &mut self.eraser {
+                piece.chunk = eraser.pass(piece.chunk, is_last);
+            }
+            if let Some(writer) = &mut self.metadata {
+                writer.observe(&piece.chunk);
+            }
+            if let Some(writer) = self.metadata.take_if(|_| is_last) {
+                match writer.finish(&piece.chunk) {
+                    Some(whole) => piece.chunk = whole,
+                    None => piece.lacks_metadata = true,
+                }
+            }
+            (self, piece)
         };
         Ok(thread::by_size(bytes, read).await?)
     }

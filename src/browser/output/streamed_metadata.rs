@@ -54,6 +54,11 @@ impl MetadataWriter {
         (!nothing).then_some(Self { entries, headings, outline, head, tail, length })
     }
 
+    /// Whether bookmarks are compared with headings when the last piece has passed.
+    pub(super) fn has_headings(&self) -> bool {
+        !self.headings.is_empty()
+    }
+
     /// A piece of the file passes.
     pub(super) fn observe(&mut self, piece: &[u8]) {
         let missing = HEAD_BYTES.saturating_sub(self.head.len()).min(piece.len());

@@ -25,7 +25,7 @@ const PENDING_LIMIT: Duration = Duration::from_millis(300);
 const END_LIMIT: Duration = Duration::from_secs(1);
 /// How long the browser may take for a call that takes it a millisecond. A page is late by its own fault only where the
 /// browser itself answers in time; otherwise the browser has stalled, and is ended.
-const ANSWER_LIMIT: Duration = Duration::from_secs(1);
+const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 /// Most documents of one page (it may choose a language, or sign in); more are a loop.
 const DOCUMENT_LIMIT: u32 = 10;
 
@@ -96,6 +96,11 @@ pub(super) fn warn_of_lazy_loads(page: &mut OpenPage, scans: usize) {
     ));
 }
 
+/// Fails where files of a page may have been lost with the network service.
+pub(super) fn check_network(page: &OpenPage) -> Result<(), StepError> {
+    if page.has_lost_network() { Err(StepError::NetworkLost) } else { Ok(()) }
+}
+
 /// Fails where the tab shows an error page instead of the document.
 pub(super) fn check_reached(page: &OpenPage) -> Result<(), StepError> {
     check_status(page)?;
@@ -148,6 +153,7 @@ pub(in crate::browser) async fn into_page_error(
     } else {
         error
     };
+    let error = if is_of_network(&page, &error) { StepError::NetworkLost } else { error };
     let (error, retry) = match (known, error) {
         (_, StepError::Unready(why)) if !of_browser && !is_browser_stalled(&mut page).await => {
             let sentence = format!("the tab was not ready for the page: {why}; send the job again");
@@ -166,11 +172,25 @@ pub(in crate::browser) async fn into_page_error(
             (error, Retry::No)
         }
         (None, StepError::Job(error)) => (error, Retry::No),
+        (None, StepError::NetworkLost) => {
+            let sentence = "the browser's network service ended while the page loaded: send the job again";
+            (JobError::new(ErrorCode::PageCrashed, sentence), Retry::OtherTab)
+        }
     };
     let error = JobError { message: own_host::without_own_host(&error.message), ..error };
     // Up to then the warnings are those of the previous page, which may be another job's.
     let warnings = if is_previous_page_shown { Warnings::default() } else { page.all_warnings() };
     PageError { error, retry, warnings }
+}
+
+/// Whether a step ended so because the network service died.
+fn is_of_network(page: &OpenPage, error: &StepError) -> bool {
+    match error {
+        StepError::NetworkLost => true,
+        StepError::Late | StepError::Refused(_) => page.has_lost_network(),
+        StepError::Job(error) => error.code == ErrorCode::PageFailed && page.has_lost_network(),
+        StepError::Ended(_) | StepError::Unready(_) => false,
+    }
 }
 
 /// Where to try again. In a used tab earlier pages may have taken the memory; a browser that died may have been ended by
@@ -180,6 +200,7 @@ fn retry(page: &OpenPage, end: PageEnd) -> Retry {
         PageEnd::BrowserLost | PageEnd::BrowserFilled if !page.lease.is_alone() => Retry::Alone,
         PageEnd::NeedsGraphics => Retry::WithGraphics,
         PageEnd::Killed | PageEnd::BrowserReplaced => Retry::OtherTab,
+        PageEnd::Hung => Retry::Anywhere,
         PageEnd::Crashed | PageEnd::TookMemory if page.lease.was_used() => Retry::OtherTab,
         PageEnd::BrowserLost
         | PageEnd::BrowserFilled

@@ -33,6 +33,8 @@ pub enum Retry {
     Alone,
     /// In a browser that has WebGL.
     WithGraphics,
+    /// In whatever tab there is: its own hung and was ended, with which no page has to do.
+    Anywhere,
 }
 
 /// Why a step ended, before it is diagnosed.
@@ -42,6 +44,8 @@ pub(in crate::browser) enum StepError {
     /// The step's deadline.
     Late,
     Refused(CallError),
+    /// The browser's network service died, and files of the page may be missing.
+    NetworkLost,
     /// The previous page of a reused tab could not be replaced.
     Unready(String),
     /// Diagnosed already.
@@ -90,7 +94,10 @@ pub(in crate::browser) fn ended(end: PageEnd, limits: &PageLimits) -> JobError {
                 "the page crashed: most often its script took more than {heap_mb} MB (browser.heap_limit_mb)"
             ),
         ),
-        PageEnd::Killed => (ErrorCode::PageCrashed, "the page's process was killed from outside".to_owned()),
+        PageEnd::Killed => (
+            ErrorCode::PageCrashed,
+            "a process of the page's browser was killed from outside: send the job again".to_owned(),
+        ),
         PageEnd::BrowserFilled => (
             ErrorCode::PageMemory,
             format!(
@@ -116,6 +123,12 @@ pub(in crate::browser) fn ended(end: PageEnd, limits: &PageLimits) -> JobError {
         ),
         PageEnd::Closed => (ErrorCode::PageFailed, "the page closed itself".to_owned()),
         PageEnd::BrowserLost | PageEnd::BrowserReplaced => return browser_lost(),
+        PageEnd::Hung => (
+            ErrorCode::BrowserLost,
+            "the browser hung and was ended (browser.hung_ms, browser.hung_retry_limit); send the job again, and tell the \
+             operator, whose log names the process"
+                .to_owned(),
+        ),
     };
     JobError::new(code, message)
 }

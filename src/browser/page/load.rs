@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use headless_chrome::protocol::cdp::{Network, Page};
+use headless_chrome::protocol::cdp::Page;
 
 use super::emulate;
 use super::error::StepError;
@@ -20,6 +20,9 @@ use crate::domain::error::ErrorCode;
 use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
 use crate::thread;
+
+/// Chromium's name for a proxy that it does not reach.
+const NO_PROXY: &str = "net::ERR_PROXY_CONNECTION_FAILED";
 
 /// How a page comes into its tab.
 #[derive(Clone, Copy)]
@@ -66,7 +69,7 @@ pub(super) async fn load(
     let _ = state.wait_for(|state| state.parsed + state.loads > 0).await;
     // Not earlier: the event of a request for a `data:` address would bring that whole address here.
     if task.lane == Lane::Scripted {
-        calls.push(tab.send(&report_requests())?, limit);
+        calls.push(tab.send(&commands::report_requests())?, limit);
     }
     let _ = state.wait_for(|state| state.loads > 0).await;
     calls.finish().await.map_err(emulate::explain)?;
@@ -92,22 +95,13 @@ fn data_script(task: &PageTask, method: LoadMethod<'_>) -> Result<Option<String>
     Ok(Some(scripts::data_inline(session.host(), text)))
 }
 
-/// Switches on the events of requests; Chromium keeps no response bodies for them.
-fn report_requests() -> Network::Enable {
-    Network::Enable {
-        max_total_buffer_size: Some(0),
-        max_resource_buffer_size: Some(0),
-        max_post_data_size: None,
-        report_direct_socket_traffic: None,
-        enable_durable_messages: None,
-    }
-}
-
 async fn navigate(tab: &Tab, session: &PageSession, limit: Duration) -> Result<(), StepError> {
     session.open();
     let answer = tab.call_within(commands::navigate(session.address()), limit).await?;
     match answer.error_text {
         None => Ok(()),
+        // The proxy is our own: the network service is being replaced.
+        Some(error) if error == NO_PROXY => Err(StepError::NetworkLost),
         Some(error) => {
             Err(StepError::job(ErrorCode::PageFailed, format!("the page could not be opened: {error}")))
         }

@@ -87,7 +87,8 @@ async fn load(page: &mut OpenPage, task: &PageTask) -> Result<(), StepError> {
         if tab.lane == Lane::Scripted && page.lease.was_used() {
             session.note_tab_was_used();
         }
-        page.session = Some(session);
+        let network = tab.network.present();
+        (page.session, page.network) = (Some(session), network);
     }
     let limit = page.limits.load;
     let method = match (&page.session, &left) {
@@ -113,6 +114,7 @@ async fn wait_until_ready(page: &mut OpenPage, task: &PageTask) -> Result<(), St
     let seen = page.within(page.limits.readiness, ready).await?;
     wait::for_timeout(page, options).await?;
     let is_idle = scan_until_idle(page, task).await?;
+    diagnose::check_network(page)?;
     Box::pin(scroll::back(page, task)).await?;
     if task.lane == Lane::Scripted && is_idle {
         diagnose::warn_of_pending(page, options);
@@ -160,7 +162,7 @@ async fn become_ready(page: &OpenPage, task: &PageTask) -> Result<Option<Picture
     loop {
         let seen = page.state.borrow().loads;
         let question = scripts::readiness(selector, is_scripted, page.limits.timer);
-        let answer = page.ask(question, page.limits.readiness).await?;
+        let answer = page.ask_for("waitForSelector", question, page.limits.readiness).await?;
         if answer.as_deref() == Some(scripts::MISSING) {
             return Err(diagnose::never_matches(selector));
         }

@@ -13,6 +13,7 @@ use super::limits::PageLimits;
 use super::task::{Delivery, PageTask};
 use crate::browser::cdp::commands;
 use crate::browser::cdp::error::CallError;
+use crate::browser::chromium::network::NetworkProcess;
 use crate::browser::proxy::page_session::PageSession;
 use crate::browser::tab::lease::Lease;
 use crate::browser::tab::own_host;
@@ -53,6 +54,8 @@ pub(in crate::browser) struct OpenPage {
     pub is_measured: bool,
     /// Width and height of all that can be scrolled to, in CSS pixels, as found by the last scan of the page (`inspect.rs`).
     pub content_px: Option<(f64, f64)>,
+    /// The network service when it was served.
+    pub network: Option<NetworkProcess>,
 }
 
 impl OpenPage {
@@ -75,12 +78,18 @@ impl OpenPage {
             may_have_links: task.may_have_links,
             is_measured: false,
             content_px: None,
+            network: None,
         })
     }
 
     /// The tab; the lease holds it as long as the page lives.
     pub(in crate::browser) fn tab(&self) -> Result<&Tab, StepError> {
         self.lease.tab().ok_or(StepError::Ended(PageEnd::Closed))
+    }
+
+    /// Whether its browser's network service died since the page was served.
+    pub(super) fn has_lost_network(&self) -> bool {
+        self.session.is_some() && self.lease.tab().is_some_and(|tab| tab.network.present() != self.network)
     }
 
     /// Runs a step until it is done, its deadline comes or the page ends.
@@ -116,8 +125,21 @@ impl OpenPage {
         expression: String,
         limit: Duration,
     ) -> Result<Option<String>, StepError> {
+        self.ask_for("formatOpts", expression, limit).await
+    }
+
+    /// The same with an option's value in the script: an error names the option.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub(in crate::browser) async fn ask_for(
+        &self,
+        option: &str,
+        expression: String,
+        limit: Duration,
+    ) -> Result<Option<String>, StepError> {
         let answer = self.run(expression, limit).await?;
-        answer.map(|answer| answer.map_err(|thrown| script_error("formatOpts", thrown))).transpose()
+        answer.map(|answer| answer.map_err(|thrown| script_error(option, thrown))).transpose()
     }
 
     /// The same for what only becomes a warning: within [`WARNING_LIMIT`]; a script that throws or is late answers `None`.

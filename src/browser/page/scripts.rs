@@ -11,6 +11,8 @@ use super::pictures;
 
 /// A function that starts the loads of lazy pictures and frames, and answers how many there are.
 pub(super) const LAZY: &str = include_str!("../../../assets/lazy.js");
+/// A function that answers all rules of a style sheet.
+pub(in crate::browser) const RULES_OF: &str = include_str!("../../../assets/rules_of.js");
 /// Data larger than this is served: a script of a hundred megabytes would end the connection.
 const DATA_INLINE_LIMIT_BYTES: usize = 1 << 20;
 

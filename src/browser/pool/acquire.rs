@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Add as _;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::fut::wrap_future;
@@ -9,7 +10,7 @@ use actix::prelude::*;
 use tokio::sync::oneshot;
 
 use super::actor::{BrowserPool, Waiter};
-use super::browsers::Purpose;
+use super::browsers::{Leased, Purpose};
 use super::release::DisposeReason;
 use super::reuse::{Plan, ReuseKey, TabCapacity};
 use crate::browser::tab::canvas::PageGraphics;
@@ -33,8 +34,8 @@ impl Handler<LeaseTab> for BrowserPool {
         let (answer, granted) = oneshot::channel();
         if !self.stopping {
             // A tab that has come back by now may be the right one, and its page may have asked for WebGL.
-            while let Ok(returned) = self.returned.try_recv() {
-                self.release(returned, ctx);
+            while let Ok(notice) = self.incoming.try_recv() {
+                self.notice(notice, ctx);
             }
             let request = LeaseTab { graphics: self.graphics_for(message), ..message };
             self.waiters.push_back(Waiter { request, answer, waits_for_launch: false });
@@ -63,6 +64,8 @@ impl BrowserPool {
         }
         self.waiters.retain(|waiter| !waiter.answer.is_closed());
         self.serve_leases(ctx);
+        self.raise_shares(ctx);
+        self.look_for_way(ctx);
         self.clear_draining(ctx);
         self.make_wanted(ctx);
         self.reset_used(ctx);
@@ -233,14 +236,19 @@ impl BrowserPool {
         self.leased += 1;
         *self.leased_by.entry(waiter.request.account).or_default() += 1;
         held.documents += 1;
+        if held.documents == 1 {
+            self.note_first_page(&held);
+        }
         if let Some(running) = self.find(held.browser) {
             running.documents += 1;
-            running.leases.push(waiter.request);
+            let renderer = Arc::clone(&held.tab.events.renderer);
+            running.leases.push(Leased { request: waiter.request, renderer, since: Instant::now() });
             running.last_account = Some(waiter.request.account);
         }
+        self.note_page(held.browser, waiter.request.account);
         self.metrics.leases.of([lane, tab]).inc();
         self.metrics.leased.of([lane]).inc();
         // Where the waiter has gone the lease is dropped, which returns the tab.
-        let _ = waiter.answer.send(Lease::new(held, waiter.request, self.returns.clone()));
+        let _ = waiter.answer.send(Lease::new(held, waiter.request, self.notices.clone()));
     }
 }

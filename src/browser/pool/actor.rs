@@ -13,20 +13,20 @@
 //!
 //! Browser slots are for pages with script, for pages without (in a browser that runs no script, none can crash it), and for
 //! accounts in quarantine (`quarantine.rs`) or for pages that draw with WebGL (`one_account.rs`); these are started when a page
-//! waits for one. So are the others with
-//! `browser.start = "lazy"`.
+//! waits for one. So are the others with `browser.start = "lazy"`.
 //!
 //! Everything runs on the actor's own thread, so that must be one that lasts as long as the pool.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{self, Poll};
 use std::time::Duration;
 
 use actix::fut::wrap_future;
 use actix::prelude::*;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::browsers::{BrowserLoss, BrowserSlot, Purpose, RecycleReason, RunningBrowser};
 use super::messages::{GetPoolStatus, PoolStatus, ShutDown};
@@ -40,18 +40,22 @@ use crate::browser::chromium::profile::Profile;
 use crate::browser::proxy::server::PageServer;
 use crate::browser::tab::factory::TabFactory;
 use crate::browser::tab::idle_scripts::IdleScripts;
-use crate::browser::tab::lease::{BrowserId, HeldTab, Lease, LeaseTab, TabReturned};
+use crate::browser::tab::lease::{BrowserId, HeldTab, Lease, LeaseNotice, LeaseTab, LeaseWay};
 use crate::browser::tab::tab::Tab;
 use crate::config::{BrowserConfig, as_count};
 use crate::domain::ids::AccountId;
 use crate::domain::lane::Lane;
 use crate::outbound::Outbound;
 use crate::slots::AccountShare;
+use crate::slots::engines::EngineBudget;
+use crate::slots::way::Way;
 use crate::telemetry::BrowserMetrics;
 use crate::workers::Starter;
 
 /// Pause before a tab is tried again that could not be made.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
+/// Longest wait for the removal of what killed services have left behind.
+const SWEEP_LIMIT: Duration = Duration::from_secs(10);
 
 /// The actor. It starts its browsers when it is started, or with the first page (`browser.start`).
 pub struct BrowserPool {
@@ -74,6 +78,9 @@ pub struct BrowserPool {
     pub(super) graphics: Quarantine,
     /// Pages that asked for WebGL lately.
     pub(super) drawing: RecentKeys,
+    pub(super) engines: EngineBudget,
+    /// When a program of them ran last, as far as that was seen.
+    pub(super) program_seen: Option<std::time::Instant>,
     /// How many tabs one account may hold.
     pub(super) share: AccountShare,
     /// Replaced browsers with their last pages.
@@ -86,10 +93,19 @@ pub struct BrowserPool {
     /// Scripted pages that were rendered lately.
     pub(super) recent: RecentKeys,
     pub(super) leased: usize,
+    /// Most leases whose jobs made way, and how many there are: they are not counted among the leased tabs.
+    pub(super) overflow: usize,
+    pub(super) beside: usize,
+    /// Leases whose jobs may make way.
+    pub(super) holders: Vec<(Weak<LeaseWay>, Instant, Way)>,
+    /// A look at who waits is due.
+    pub(super) is_looking: bool,
     pub(super) leased_by: HashMap<AccountId, usize>,
+    /// Accounts that had a long page lately, each until when that counts.
+    pub(super) long_page_accounts: HashMap<AccountId, std::time::Instant>,
     pub(super) waiters: VecDeque<Waiter>,
-    pub(super) returns: mpsc::UnboundedSender<TabReturned>,
-    pub(super) returned: mpsc::UnboundedReceiver<TabReturned>,
+    pub(super) notices: mpsc::UnboundedSender<LeaseNotice>,
+    pub(super) incoming: mpsc::UnboundedReceiver<LeaseNotice>,
     pub(super) last_failure: Option<String>,
     /// Why a tab got no server; cleared by the next that gets one.
     no_port: Option<String>,
@@ -109,19 +125,22 @@ pub(super) struct Waiter {
 
 impl BrowserPool {
     /// A pool that starts its processes through `starter` and counts in `metrics`; its pages reach what `outbound` allows, and
-    /// one account gets at most its `share` of the tabs.
+    /// one account gets at most its share of the tabs. Long pages yield to the programs of `engines`.
     pub fn new(
         config: BrowserConfig,
         starter: Starter,
         outbound: Outbound,
-        share: AccountShare,
+        engines: EngineBudget,
         metrics: BrowserMetrics,
     ) -> Self {
-        let (returns, returned) = mpsc::unbounded_channel();
+        let share = engines.share();
+        let (notices, incoming) = mpsc::unbounded_channel();
+        let tabs = capacity::tabs(config.tabs);
         let idle_scripts = IdleScripts::new(&config);
         Self {
             metrics,
-            tabs: capacity::tabs(config.tabs),
+            tabs,
+            overflow: share.overflow_of(tabs),
             warm_target: as_count(config.spare_tabs),
             cores: capacity::cores(),
             slots: Vec::new(),
@@ -136,6 +155,7 @@ impl BrowserPool {
             ),
             drawing: RecentKeys::default(),
             share,
+            engines,
             draining: Vec::new(),
             families: Arc::new(Families::of(&config)),
             config: Arc::new(config),
@@ -147,10 +167,15 @@ impl BrowserPool {
             reusable: ReusableTabs::new(),
             recent: RecentKeys::default(),
             leased: 0,
+            beside: 0,
+            holders: Vec::new(),
+            is_looking: false,
             leased_by: HashMap::new(),
+            long_page_accounts: HashMap::new(),
+            program_seen: None,
             waiters: VecDeque::new(),
-            returns,
-            returned,
+            notices,
+            incoming,
             last_failure: None,
             no_port: None,
             retries_server: false,
@@ -200,7 +225,10 @@ impl BrowserPool {
             *running.making.of_mut(lane) -= 1;
         }
         match made {
-            Ok(tab) => self.add_tab(HeldTab::new(tab, browser), ctx),
+            Ok(tab) => {
+                self.note_tab(browser, &tab);
+                self.add_tab(HeldTab::new(tab, browser), ctx);
+            }
             Err(error) => {
                 if !error.is_of_browser() {
                     self.free_servers.push(server);
@@ -273,7 +301,7 @@ impl Actor for BrowserPool {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Self::Context) {
-        ctx.spawn(ReturnedTabs);
+        ctx.spawn(LeaseNotices);
         if !self.config.sandbox {
             tracing::warn!("Chromium's sandbox is off (browser.sandbox): pages are not caged");
         }
@@ -283,16 +311,18 @@ impl Actor for BrowserPool {
                 "pages trust certificates by browser.trusted_keys, whatever name and dates are in them"
             );
         }
-        tokio::task::spawn_blocking(Profile::sweep);
         tokio::spawn(font_families::warn_of_missing(self.starter.clone(), Arc::clone(&self.config)));
-        self.start_browsers(ctx);
+        // Waited for: what killed services have left behind is gone before the first page, unless there is very much of it.
+        let sweep = tokio::time::timeout(SWEEP_LIMIT, tokio::task::spawn_blocking(Profile::sweep));
+        let swept = wrap_future::<_, Self>(sweep);
+        ctx.wait(swept.map(|_, pool, ctx| pool.start_browsers(ctx)));
     }
 }
 
-/// Takes tabs back for as long as the pool lives.
-struct ReturnedTabs;
+/// Takes tabs back, and what else leases tell, for as long as the pool lives.
+struct LeaseNotices;
 
-impl ActorFuture<BrowserPool> for ReturnedTabs {
+impl ActorFuture<BrowserPool> for LeaseNotices {
     type Output = ();
 
     fn poll(
@@ -301,8 +331,8 @@ impl ActorFuture<BrowserPool> for ReturnedTabs {
         ctx: &mut Context<BrowserPool>,
         task: &mut task::Context<'_>,
     ) -> Poll<()> {
-        while let Poll::Ready(Some(returned)) = pool.returned.poll_recv(task) {
-            pool.release(returned, ctx);
+        while let Poll::Ready(Some(notice)) = pool.incoming.poll_recv(task) {
+            pool.notice(notice, ctx);
             pool.serve_waiters(ctx);
         }
         Poll::Pending

@@ -1,16 +1,19 @@
 //! The browsers of the pool: their slots, what they are for, why they are lost or replaced.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::browser::chromium::flags::Graphics;
+use crate::browser::chromium::hung::{Hung, HungWatch};
 use crate::browser::chromium::instance::Chromium;
-use crate::browser::chromium::kills::Kills;
+use crate::browser::chromium::kills::{BrowserEnd, Kills};
 use crate::browser::chromium::memory::MemoryReading;
+use crate::browser::chromium::network::NetworkService;
 use crate::browser::tab::lease::{BrowserId, HeldTab, LeaseTab};
 use crate::domain::ids::AccountId;
 use crate::domain::lane::PerLane;
+use crate::workers::SessionShare;
 
 /// The pauses after failed starts: this, doubled each time, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -73,6 +76,9 @@ pub(super) enum BrowserLoss {
     /// We end it for the memory of its own process, which its pages filled.
     #[error("its own process took {own_mb} MB (browser.own_memory_limit_mb)")]
     Filled { own_mb: u64 },
+    /// We end it, for a process of it hangs.
+    #[error("its {} process {} {}", .0.kind.name(), .0.process, .0.sign())]
+    Hung(Hung),
 }
 
 impl BrowserLoss {
@@ -81,12 +87,34 @@ impl BrowserLoss {
             Self::Died => "died",
             Self::Silent(_) | Self::Unusable(_) => "silent",
             Self::Filled { .. } => "filled",
+            Self::Hung(_) => "hung",
+        }
+    }
+
+    /// Why we end it, where the loss is an end on purpose.
+    pub(super) fn end_on_purpose(&self) -> Option<BrowserEnd> {
+        match self {
+            Self::Filled { .. } => Some(BrowserEnd::Filled),
+            // A silent one may be a page's doing: that page is rendered alone.
+            Self::Hung(hung) if hung.is_stopped => Some(BrowserEnd::Hung),
+            Self::Died | Self::Silent(_) | Self::Unusable(_) | Self::Hung(_) => None,
+        }
+    }
+
+    /// Whether a page in it may have been the reason.
+    pub(super) fn may_be_of_page(&self) -> bool {
+        match self {
+            Self::Died | Self::Silent(_) | Self::Filled { .. } => true,
+            // Whoever stops a process is no page, but a page may make Chromium stand still.
+            Self::Hung(hung) => !hung.is_stopped,
+            Self::Unusable(_) => false,
         }
     }
 }
 
 pub(super) struct RunningBrowser {
     pub chromium: Chromium,
+    pub network: Arc<NetworkService>,
     pub id: BrowserId,
     pub since: Instant,
     pub kills: Arc<Kills>,
@@ -97,20 +125,38 @@ pub(super) struct RunningBrowser {
     /// Tabs of a successor, until it takes over.
     pub first_tabs: Vec<HeldTab>,
     /// Leases of its tabs that have not come back.
-    pub leases: Vec<LeaseTab>,
+    pub leases: Vec<Leased>,
     /// Whose page it showed last.
     pub last_account: Option<AccountId>,
     /// Leases it has given so far.
     pub documents: u64,
     pub memory: MemoryReading,
-    /// Processor time that renderers of reused tabs had taken when their present page began.
+    /// The known renderers of its tabs, and the processor time that each had taken when its present page began.
     pub renderers: HashMap<i32, Duration>,
+    /// Renderers of which no tab is known, such as those of frames, since when they are measured, and their processor time then.
+    pub strangers: HashMap<i32, (Instant, Duration)>,
+    /// What its session gets of the processor.
+    pub share: SessionShare,
+    /// Until when its last long page counts, and its last page of an account that is not known for long ones.
+    pub long_until: Option<Instant>,
+    pub short_until: Option<Instant>,
+    /// It is being measured, or is measured again in a moment.
+    pub is_measured: bool,
+    pub hung_watch: HungWatch,
     /// The process that takes its slot by plan, while that is under way.
     pub successor: Option<Successor>,
     /// Not replaced by plan before this.
     pub stays_until: Instant,
     pub failed_successors: u32,
     pub failed_starts: u32,
+}
+
+/// A lease of a tab in a browser.
+pub(super) struct Leased {
+    pub request: LeaseTab,
+    /// The process that shows its page, once that is known: a page that asks for nothing does not tell.
+    pub renderer: Arc<OnceLock<i32>>,
+    pub since: Instant,
 }
 
 /// Why a browser is replaced by plan.

@@ -1,8 +1,8 @@
 //! The messages of the pool that ask for its status and end it.
 //!
 //! The other one, [`LeaseTab`](crate::browser::LeaseTab), is in `tab/lease.rs`: a lease has the request that it was given for,
-//! and `tab` may not name `pool`. There is `TabReturned` as well, which is no message: a lease that is dropped sends it by a
-//! channel, and `ReturnedTabs` (`actor.rs`) receives it for the pool.
+//! and `tab` may not name `pool`. There is `LeaseNotice` as well, which is no message: a lease that is dropped sends it by a
+//! channel, and `LeaseNotices` (`actor.rs`) receives it for the pool.
 
 use actix::Message;
 

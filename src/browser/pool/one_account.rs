@@ -23,7 +23,7 @@ impl BrowserPool {
         let slots = self.purposes.iter().zip(&self.slots).filter(|(purpose, _)| is_wanted(**purpose));
         let occupancy = |running: &RunningBrowser| Occupancy {
             pages: self.pages_in(running),
-            is_alone: running.leases.iter().any(|lease| lease.alone),
+            is_alone: running.leases.iter().any(|lease| lease.request.alone),
         };
         let browsers = slots.map(|(_, slot)| slot.running().map(occupancy).unwrap_or_default());
         Quarantine::pass(browsers.collect(), pages_limit)

@@ -19,9 +19,7 @@ use super::actor::BrowserPool;
 use super::browsers::{
     BrowserLoss, BrowserSlot, Purpose, RecycleReason, RunningBrowser, Successor, pause_after,
 };
-use crate::browser::chromium::capacity;
 use crate::browser::chromium::kills::BrowserEnd;
-use crate::browser::chromium::memory::{self, MemoryReading, RendererLimits};
 use crate::browser::tab::lease::{BrowserId, HeldTab};
 use crate::domain::lane::{Lane, PerLane};
 
@@ -198,39 +196,5 @@ impl BrowserPool {
         let lost = old.successor.as_mut()?.running.take_if(|running| running.id == browser)?;
         self.postpone(browser.slot);
         Some(*lost)
-    }
-
-    /// Measures the memory of every browser.
-    pub(super) fn measure_memory(&mut self, ctx: &mut Context<Self>) {
-        let memory_bytes = capacity::renderer_limit_mb(self.config.renderer_memory_limit_mb) << 20;
-        let measured = self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone(), it.renderers.clone()));
-        for (browser, process, kills, before) in measured.collect::<Vec<_>>() {
-            let limits = RendererLimits { memory_bytes, undisturbed: self.undisturbed(browser), before };
-            let reading = tokio::task::spawn_blocking(move || memory::sweep(process, &limits, &kills));
-            ctx.spawn(wrap_future::<_, Self>(reading).map(move |reading, pool, ctx| {
-                if let Ok(reading) = reading {
-                    pool.memory_measured(browser, reading, ctx);
-                }
-            }));
-        }
-    }
-
-    /// Processor time after which a page's renderer yields; `None` in browsers of static pages, where it is not known when a
-    /// page begins.
-    pub(super) fn undisturbed(&self, browser: BrowserId) -> Option<Duration> {
-        let shows_static = self.purpose(browser) == self.purpose_for(Lane::Static);
-        (!shows_static).then(|| Duration::from_millis(self.config.yield_after_ms))
-    }
-
-    fn memory_measured(&mut self, browser: BrowserId, reading: MemoryReading, ctx: &mut Context<Self>) {
-        let Some(running) = self.find(browser) else { return };
-        running.memory = reading;
-        let sum = self.all().fold(MemoryReading::default(), |sum, running| sum.and(running.memory));
-        for (part, bytes) in [("own", sum.own), ("pages", sum.pages), ("other", sum.other)] {
-            self.metrics.memory.of([part]).set(i64::try_from(bytes).unwrap_or(i64::MAX));
-        }
-        if reading.own > self.config.own_memory_limit_mb << 20 {
-            self.lose(browser, &BrowserLoss::Filled { own_mb: reading.own >> 20 }, ctx);
-        }
     }
 }

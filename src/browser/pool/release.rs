@@ -12,7 +12,7 @@ use actix::prelude::*;
 use super::actor::BrowserPool;
 use super::browsers::{BrowserLoss, Purpose};
 use super::reuse::ReuseKey;
-use crate::browser::chromium::memory::RendererUse;
+use crate::browser::chromium::memory::RendererTime;
 use crate::browser::tab::lease::{BrowserId, HeldTab, LeaseEnd, LeaseTab, TabReturned};
 use crate::browser::tab::page_state::PageEnd;
 use crate::browser::tab::reset::{self, ReadyTab};
@@ -56,15 +56,20 @@ impl DisposeReason {
 impl BrowserPool {
     /// Takes a tab back: it is stored among the reusable ones, which [`Self::reset_used`] resets, or disposed of.
     pub(super) fn release(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
-        let TabReturned { mut held, request, end } = returned;
+        let TabReturned { mut held, request, end, was_beside } = returned;
         let lane = held.tab.lane;
-        self.leased -= 1;
+        if was_beside {
+            self.beside -= 1;
+        } else {
+            self.leased -= 1;
+        }
         self.metrics.leased.of([lane.name()]).dec();
         if matches!(end, LeaseEnd::Stalled) {
             let loss = BrowserLoss::Silent("it did not answer when its page was late".to_owned());
             self.lose(held.browser, &loss, ctx);
         }
         // After the loss: this page may be its reason, and its lease makes the account a suspect.
+        let is_worn = self.is_static_renderer_worn(&held);
         self.forget_lease(&held, request);
         let page_end = held.tab.state().borrow().end;
         if matches!(page_end, Some(PageEnd::Exceeded(_))) {
@@ -82,6 +87,9 @@ impl BrowserPool {
         let Some(key) = self.reuse_key(request) else { return Self::dispose(held, ctx) };
         match end {
             LeaseEnd::NotReusable => self.dispose_and_count(held, DisposeReason::Page, ctx),
+            LeaseEnd::Reusable(_) if was_beside || is_worn => {
+                self.dispose_and_count(held, DisposeReason::Worn, ctx);
+            }
             LeaseEnd::Failed | LeaseEnd::Stalled => {
                 self.dispose_and_count(held, DisposeReason::Page, ctx);
                 // If the tab was the reason, the next try must not get another one like it. With script it was most likely
@@ -142,11 +150,17 @@ impl BrowserPool {
         if held.tab.connection.is_closed() {
             return;
         }
-        if let Some(running) = self.find(held.browser)
-            && let Some(at) = running.leases.iter().position(|lease| *lease == request)
-        {
-            running.leases.swap_remove(at);
+        if let Some(running) = self.find(held.browser) {
+            running.leases.retain(|lease| !Arc::ptr_eq(&lease.renderer, &held.tab.events.renderer));
         }
+    }
+
+    /// Whether the renderer of a static tab may show no other page. With script it is judged when the tab is reset, which takes
+    /// processor time as well.
+    fn is_static_renderer_worn(&mut self, held: &HeldTab) -> bool {
+        let renderer = held.tab.events.renderer.get().filter(|_| held.tab.lane == Lane::Static).copied();
+        let time = renderer.and_then(RendererTime::of);
+        time.is_some_and(|time| !self.is_renderer_reusable(held.browser, time))
     }
 
     /// Resets used tabs. Those whose places waiters need were evicted before.
@@ -177,7 +191,7 @@ impl BrowserPool {
                 Err(DisposeReason::Broken)
             }
             Ok(_) if !self.may_reuse(held.browser) => Err(DisposeReason::Broken),
-            Ok(ReadyTab { renderer: Some(it), .. }) if !self.is_renderer_reusable(held.browser, it) => {
+            Ok(ReadyTab { renderer: Some(it), .. }) if !self.is_renderer_reusable(held.browser, it.time) => {
                 Err(DisposeReason::Worn)
             }
             Ok(ReadyTab { renderer: Some(it), traces })
@@ -219,12 +233,12 @@ impl BrowserPool {
     /// Whether a renderer may show another page, and counts the processor time of that page from now on. Hazard: a renderer
     /// that was made to yield stays so (its niceness cannot be lowered again), and would show the next page slowly. So one that
     /// yields, or has used so much time that it is about to, is not reused.
-    fn is_renderer_reusable(&mut self, browser: BrowserId, renderer: RendererUse) -> bool {
-        let undisturbed = self.undisturbed(browser);
+    fn is_renderer_reusable(&mut self, browser: BrowserId, time: RendererTime) -> bool {
+        let RendererTime { process, processor, yields } = time;
+        let most = self.undisturbed();
         let Some(running) = self.find(browser) else { return false };
-        let before = running.renderers.insert(renderer.process, renderer.processor).unwrap_or_default();
-        let used = renderer.processor.saturating_sub(before);
-        undisturbed.is_none_or(|most| used < most && !renderer.yields)
+        let before = running.renderers.insert(process, processor).unwrap_or_default();
+        processor.saturating_sub(before) < most && !yields
     }
 
     /// Disposes of a tab that came back, and counts why it is not reused.

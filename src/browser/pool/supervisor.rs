@@ -6,20 +6,22 @@ use std::time::{Duration, Instant};
 
 use actix::fut::wrap_future;
 use actix::prelude::*;
-use headless_chrome::protocol::cdp::Browser::GetVersion;
 
 use super::actor::BrowserPool;
 use super::browsers::{BrowserLoss, BrowserSlot, Purpose, RunningBrowser, pause_after};
 use crate::browser::chromium::flags::Graphics;
+use crate::browser::chromium::hung::HungWatch;
 use crate::browser::chromium::instance::Chromium;
-use crate::browser::chromium::kills::BrowserEnd;
 use crate::browser::chromium::launch_error::LaunchError;
 use crate::browser::chromium::memory::MemoryReading;
+use crate::browser::chromium::network::NetworkService;
+use crate::browser::chromium::profile::Profile;
 use crate::browser::tab::factory::TabFactory;
 use crate::browser::tab::lease::{BrowserId, LeaseTab};
 use crate::browser::tab::monitor::EventLimits;
 use crate::config::{Start, as_count};
 use crate::domain::lane::{Lane, PerLane};
+use crate::workers::SessionShare;
 
 /// A browser that died younger than this, and the one before it too, is not replaced at once.
 const SHORT_LIFE: Duration = Duration::from_secs(5);
@@ -44,17 +46,20 @@ impl BrowserPool {
         }
         let watch = Duration::from_millis(self.config.memory_watch_ms);
         ctx.run_interval(watch, |pool, ctx| {
-            if pool.leased > 0 {
-                pool.measure_memory(ctx);
+            pool.yield_beside();
+            if pool.leased + pool.beside > 0 || pool.is_a_share_reduced() {
+                pool.measure(ctx);
             }
             pool.recycle_when_due(ctx);
         });
+        self.watch_for_hung(ctx);
         let ping = Duration::from_millis(self.config.ping_interval_ms);
         ctx.run_interval(ping, |pool, ctx| {
             pool.ping(ctx);
             pool.end_unneeded(ctx);
             pool.sweep_reusable(ctx);
-            pool.measure_memory(ctx);
+            pool.measure(ctx);
+            pool.look_for_hung(ctx);
         });
     }
 
@@ -109,6 +114,7 @@ impl BrowserPool {
 
     pub(super) fn factory(&self, running: &RunningBrowser) -> TabFactory {
         TabFactory {
+            network: Arc::clone(&running.network),
             connection: running.chromium.connection.clone(),
             kills: Arc::clone(&running.kills),
             event_limits: EventLimits {
@@ -156,6 +162,8 @@ impl BrowserPool {
         if self.stopping {
             return;
         }
+        // A folder that could not be removed when its browser ended would otherwise stay until the next start.
+        tokio::task::spawn_blocking(Profile::sweep);
         let (starter, config) = (self.starter.clone(), Arc::clone(&self.config));
         let graphics = self.purposes[slot].graphics();
         let launched = async move { Chromium::launch(&starter, &config, graphics).await };
@@ -220,6 +228,7 @@ impl BrowserPool {
         );
         let since = Instant::now();
         Box::new(RunningBrowser {
+            network: Arc::new(NetworkService::of(chromium.id())),
             chromium,
             id,
             since,
@@ -232,6 +241,12 @@ impl BrowserPool {
             documents: 0,
             memory: MemoryReading::default(),
             renderers: HashMap::new(),
+            strangers: HashMap::new(),
+            share: SessionShare::default(),
+            long_until: None,
+            short_until: None,
+            is_measured: false,
+            hung_watch: HungWatch::default(),
             successor: None,
             stays_until: since + Duration::from_secs(self.config.recycle_pause_s),
             failed_successors: 0,
@@ -257,7 +272,7 @@ impl BrowserPool {
         }
         let Some(ended) = self.take_out(browser, loss, ctx) else { return };
         // Pending calls fail before the end of the connection is handled, so their errors may report the loss first.
-        let is_dead = ended.chromium.connection.is_closed() && !matches!(loss, BrowserLoss::Filled { .. });
+        let is_dead = ended.chromium.connection.is_closed() && loss.end_on_purpose().is_none();
         let loss = if is_dead { &BrowserLoss::Died } else { loss };
         tracing::warn!(browser.pid = ended.chromium.id(), reason = %loss, "a browser is lost and replaced");
         self.metrics.lost.of([loss.name()]).inc();
@@ -265,14 +280,14 @@ impl BrowserPool {
         if self.is_shared(browser) && !self.placed().any(|running| self.purpose(running.id) == purpose) {
             self.last_failure = Some(format!("one was lost ({loss}); another one is being started"));
         }
-        // One of its pages may have done it. Those that draw are apart from others anyway.
-        if !matches!(loss, BrowserLoss::Unusable(_)) && !matches!(purpose, Purpose::Graphics(_)) {
-            for request in &ended.leases {
-                self.admit_to_quarantine(*request);
+        // Pages that draw are apart from others anyway.
+        if loss.may_be_of_page() && !matches!(purpose, Purpose::Graphics(_)) {
+            for lease in &ended.leases {
+                self.admit_to_quarantine(lease.request);
             }
         }
-        if matches!(loss, BrowserLoss::Filled { .. }) {
-            ended.kills.announce_browser(BrowserEnd::Filled);
+        if let Some(end) = loss.end_on_purpose() {
+            ended.kills.announce_browser(end);
         }
         self.forget_tabs_of(browser);
         ctx.spawn(wrap_future(ended.chromium.end()));
@@ -313,7 +328,7 @@ impl BrowserPool {
             return Some(*ended);
         }
         // A browser that we end on purpose is not broken: another one starts at once, however young it was.
-        let short = ended.since.elapsed() < SHORT_LIFE && !matches!(loss, BrowserLoss::Filled { .. });
+        let short = ended.since.elapsed() < SHORT_LIFE && loss.end_on_purpose().is_none();
         match ended.successor.take().map(|it| it.running) {
             Some(Some(mut successor)) => {
                 self.warm_tabs.extend(successor.first_tabs.drain(..));
@@ -329,15 +344,9 @@ impl BrowserPool {
 
     /// Asks every browser for its version. One that is stopped closes no connection: only its pages would notice.
     fn ping(&mut self, ctx: &mut Context<Self>) {
-        let limit = Duration::from_millis(self.config.call_timeout_ms);
-        let asked: Vec<_> = self.all().map(|it| (it.id, it.chromium.connection.clone())).collect();
-        for (browser, connection) in asked {
-            let answered = async move { connection.call(None, GetVersion(None), limit).await };
-            ctx.spawn(wrap_future::<_, Self>(answered).map(move |answered, pool, ctx| {
-                if let Err(error) = answered {
-                    pool.lose(browser, &BrowserLoss::Silent(error.to_string()), ctx);
-                }
-            }));
+        let all: Vec<_> = self.all().map(|running| running.id).collect();
+        for browser in all {
+            self.ask(browser, ctx);
         }
     }
 }

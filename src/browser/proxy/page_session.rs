@@ -52,7 +52,7 @@ pub(in crate::browser) struct Refused;
 
 /// What is served for one document, and the warnings of what was refused or not found.
 #[derive(Debug)]
-pub(in crate::browser) struct PageSession {
+pub struct PageSession {
     host: String,
     site: Site,
     pub(super) usage: ProxyUsage,
@@ -179,9 +179,9 @@ impl PageSession {
     }
 
     /// The answer to a request for the page itself: its text comes when the session is open.
-    pub(super) fn serve_page(&self, request: &Request<Incoming>) -> Response<PageBody> {
+    pub(super) async fn serve_page(&self, request: &Request<Incoming>) -> Response<PageBody> {
         let opened = self.opened.clone();
-        self.serve(request).map(|text| {
+        self.serve(request).await.map(|text| {
             let read = async move {
                 opened.cancelled_owned().await;
                 text.collect().await.map(|text| Frame::data(text.to_bytes())).map_err(|never| match never {})
@@ -243,22 +243,22 @@ impl PageSession {
     }
 
     /// The answer to a request for the page's own host.
-    pub(super) fn serve(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
-        let mut response = self.respond(request);
+    pub(super) async fn serve(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+        let mut response = self.respond(request).await;
         if !self.javascript {
             response.headers_mut().insert(CONTENT_SECURITY_POLICY, NO_SCRIPT);
         }
         response
     }
 
-    fn respond(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+    async fn respond(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
         if request.headers().contains_key(SERVICE_WORKER) {
             self.has_service_worker.store(true, Ordering::Relaxed);
         }
         if let Some(data) = self.data.as_ref().filter(|_| request.uri().path() == self.data_path()) {
             return static_files::data(data.clone());
         }
-        match static_files::answer(&self.site, request.uri(), request.method(), request.headers()) {
+        match static_files::answer(&self.site, request.uri(), request.method(), request.headers()).await {
             StaticResponse::File(response) => response,
             StaticResponse::CutPicture(response) => {
                 let path = request.uri().path_and_query().map_or("/", |path| path.as_str());

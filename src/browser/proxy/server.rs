@@ -33,7 +33,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// The proxy of one tab. Its port outlives documents; connections are closed between them.
 #[derive(Debug)]
-pub(in crate::browser) struct PageServer {
+pub struct PageServer {
     port: u16,
     outbound: Outbound,
     current: Current,
@@ -47,7 +47,10 @@ type Current = Arc<Mutex<Option<Arc<PageSession>>>>;
 
 impl PageServer {
     /// Listens on a free port of the loopback, within the present runtime; other hosts are reached by `outbound`.
-    pub(in crate::browser) fn bind(outbound: Outbound) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// When no port can be listened on.
+    pub fn bind(outbound: Outbound) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;
@@ -60,13 +63,16 @@ impl PageServer {
     }
 
     /// The address of the proxy, for Chromium.
-    pub(in crate::browser) fn proxy_address(&self) -> String {
+    pub fn proxy_address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// Serves `site` under a new name below that of its `tab` until [`PageServer::clear`]; its page may go as far as `reach`,
     /// and runs script or not. The body of the page itself waits until the session is opened.
-    pub(in crate::browser) fn serve(
+    ///
+    /// # Errors
+    /// When the system has no random bytes for the name.
+    pub fn serve(
         &self,
         tab: &str,
         site: Site,
@@ -79,7 +85,7 @@ impl PageServer {
     }
 
     /// Ends the session and closes every connection.
-    pub(in crate::browser) fn clear(&self) {
+    pub fn clear(&self) {
         self.replace(None);
     }
 
@@ -140,10 +146,10 @@ async fn answer(
         return forward::forward(&session, request).await;
     }
     if request.uri().path() == session.path() {
-        return Ok(session.serve_page(&request));
+        return Ok(session.serve_page(&request).await);
     }
     session.note_activity();
-    Ok(session.serve(&request).map(|body| body.map_err(|never| match never {}).boxed_unsync()))
+    Ok(session.serve(&request).await.map(|body| body.map_err(|never| match never {}).boxed_unsync()))
 }
 
 #[cfg(test)]

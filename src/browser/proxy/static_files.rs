@@ -15,6 +15,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use super::mime;
 use crate::domain::site::Site;
 use crate::storage::ByteRange;
+use crate::thread;
 
 /// What a path may contain as it is, beside letters and digits.
 const PATH: AsciiSet = NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -29,8 +30,38 @@ pub(super) enum StaticResponse {
     Missing(Response<Full<Bytes>>),
 }
 
-/// Answers a request for a file of `site`.
-pub(super) fn answer(site: &Site, address: &Uri, method: &Method, headers: &HeaderMap) -> StaticResponse {
+/// Answers a request for a file of `site`. Its type and its end are looked at: of a large one on a thread for blocking work.
+pub(super) async fn answer(
+    site: &Site,
+    address: &Uri,
+    method: &Method,
+    headers: &HeaderMap,
+) -> StaticResponse {
+    let bytes = looked_at_bytes(site, address.path());
+    let site = site.clone();
+    let (address, method, headers) = (address.clone(), method.clone(), headers.clone());
+    let answered = thread::by_size(bytes, move || respond(&site, &address, &method, &headers)).await;
+    answered.unwrap_or_else(|error| {
+        tracing::error!(error = %error, "a file of a page cannot be served");
+        StaticResponse::Missing(plain(StatusCode::INTERNAL_SERVER_ERROR, "not served"))
+    })
+}
+
+/// How many bytes are looked at for an answer. Of the page itself only the beginning is: its type is known.
+fn looked_at_bytes(site: &Site, path: &str) -> usize {
+    let decoded = percent_decode_str(path).decode_utf8_lossy();
+    let wanted = decoded.trim_start_matches('/');
+    if !wanted.is_ascii() {
+        return usize::MAX;
+    }
+    match find(site, wanted) {
+        Found::File(name, _) if name == site.entry() => 0,
+        Found::File(name, _) => site.bytes_to_read(name),
+        Found::Folder | Found::Nothing => 0,
+    }
+}
+
+fn respond(site: &Site, address: &Uri, method: &Method, headers: &HeaderMap) -> StaticResponse {
     if method != Method::GET && method != Method::HEAD {
         return StaticResponse::File(plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD"));
     }
@@ -221,7 +252,7 @@ mod tests {
     ) -> (u16, HeaderMap, String) {
         let named = |&(name, value): &(&'static str, &str)| (name.parse().unwrap(), value.parse().unwrap());
         let headers: HeaderMap = given.iter().map(named).collect();
-        let answered = answer(site, &path.parse().unwrap(), &method, &headers);
+        let answered = answer(site, &path.parse().unwrap(), &method, &headers).await;
         let (StaticResponse::File(response)
         | StaticResponse::CutPicture(response)
         | StaticResponse::Missing(response)) = answered;

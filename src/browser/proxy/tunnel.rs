@@ -71,7 +71,7 @@ where
     tokio::select! {
         carried = tokio::time::timeout_at(proxied.deadline, carried) => match carried {
             Ok(carried) => carried,
-            Err(_) if activity.is_idle() => Ok(()),
+            Err(_) if activity.was_idle_at(proxied.deadline) => Ok(()),
             Err(_) => Err(proxied.late()),
         },
         () = activity.given_up() => Ok(()),

@@ -21,9 +21,6 @@ use crate::browser::chromium::memory::RendererUse;
 
 /// `window.name` outlives the document.
 pub(super) const FORGET_NAME: &str = "name = ''";
-/// An empty request, whose identifier names the process of the renderer (`PageEvents::requested`).
-const REQUEST: &str = "fetch('data:,').then(() => '', () => '')";
-
 /// Storage of the page's origin. No other page can read it, for each has another origin, but it would fill memory.
 const STORED: &str = "local_storage,indexeddb,cache_storage,file_systems,service_workers";
 
@@ -32,7 +29,7 @@ const STORED: &str = "local_storage,indexeddb,cache_storage,file_systems,service
 pub(super) async fn clean(tab: &Tab, traces: &Traces, limit: Duration) -> Result<RendererUse, ResetError> {
     let mut calls = PendingCalls::default();
     if tab.events.renderer.get().is_none() {
-        calls.push(tab.send(&commands::evaluate(REQUEST.to_owned()))?, limit);
+        calls.push(tab.send(&commands::request_nothing())?, limit);
     }
     calls.push(tab.connection.send(None, &plain_window(tab, limit).await?)?, limit);
     // Each call to a renderer wakes it up, which costs half a millisecond; most pages say nothing.

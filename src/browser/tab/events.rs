@@ -16,10 +16,10 @@ use super::workers::{self, WorkerWatch};
 use crate::browser::cdp::connection::Connection;
 use crate::browser::cdp::event::{Event, EventSink};
 use crate::browser::cdp::wire::LongEvent;
-use crate::browser::chromium::kills::{BrowserEnd, Kills};
-use crate::browser::chromium::process::SIGNALS_FROM_OUTSIDE;
+use crate::browser::chromium::kills::{BrowserEnd, Kills, RendererEnd};
 use crate::domain::error::WarningKind;
 use crate::domain::format_opts::Requests;
+use crate::workers::is_from_outside;
 
 /// Most exceptions, errors and warnings of a page's console; then the console is switched off.
 const CONSOLE_LIMIT: u32 = 500;
@@ -50,8 +50,8 @@ pub(in crate::browser) struct PageEvents {
     pub(super) has_lines: AtomicBool,
     /// History entries that scripts of all pages of the tab have made or replaced so far.
     entries: AtomicU32,
-    /// The process of its renderer, known from the first request on (`requested`).
-    pub(in crate::browser) renderer: OnceLock<i32>,
+    /// The process of its renderer, known from the first request on (`requested`): a static tab makes one before its first page.
+    pub(in crate::browser) renderer: Arc<OnceLock<i32>>,
 }
 
 impl PageEvents {
@@ -77,7 +77,7 @@ impl PageEvents {
             has_late_frames: AtomicBool::default(),
             has_lines: AtomicBool::default(),
             entries: AtomicU32::default(),
-            renderer: OnceLock::new(),
+            renderer: Arc::default(),
         });
         let sink: Arc<dyn EventSink> = Arc::<Self>::clone(&events);
         connection.listen(Arc::clone(session), &sink);
@@ -125,7 +125,7 @@ impl PageEvents {
         let Some(Crashed { error_code, .. }) = crashed else { return };
         self.monitor.state.send_modify(|state| {
             state.crash_is_known = true;
-            if state.end == Some(PageEnd::Crashed) && SIGNALS_FROM_OUTSIDE.contains(&error_code) {
+            if state.end == Some(PageEnd::Crashed) && is_from_outside(error_code) {
                 state.end = Some(PageEnd::Killed);
             }
         });
@@ -329,8 +329,11 @@ impl EventSink for PageEvents {
             "Runtime.exceptionThrown" => self.console(|| console::thrown(event)),
             "Runtime.consoleAPICalled" => self.console(|| console::on_console(event)),
             "Log.entryAdded" => self.logged(event),
-            "Inspector.targetCrashed" if self.kills.claim() => monitor.end(PageEnd::TookMemory),
-            "Inspector.targetCrashed" => monitor.end(PageEnd::Crashed),
+            "Inspector.targetCrashed" => monitor.end(match self.kills.claim() {
+                None => PageEnd::Crashed,
+                Some(RendererEnd::Filled) => PageEnd::TookMemory,
+                Some(RendererEnd::Hung) => PageEnd::Hung,
+            }),
             "Target.targetCrashed" => self.explain_crash(event),
             "Target.attachedToTarget" => self.worker_attached(event.subject().as_deref()),
             "Target.detachedFromTarget" => workers::detached(monitor, event),
@@ -378,6 +381,7 @@ impl EventSink for PageEvents {
             None => PageEnd::BrowserLost,
             Some(BrowserEnd::Filled) => PageEnd::BrowserFilled,
             Some(BrowserEnd::Replaced) => PageEnd::BrowserReplaced,
+            Some(BrowserEnd::Hung) => PageEnd::Hung,
         });
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Log, Page, Runtime, Target};
+use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Log, Network, Page, Runtime, Target};
 use tokio::sync::OnceCell;
 
 use super::events::PageEvents;
@@ -19,12 +19,14 @@ use crate::browser::chromium::flags::{TINY_WINDOW, VIEWPORT_HEIGHT, VIEWPORT_WID
 use crate::browser::chromium::font_families::Families;
 use crate::browser::chromium::kills::Kills;
 use crate::browser::chromium::known_fonts::KnownFonts;
+use crate::browser::chromium::network::NetworkService;
 use crate::browser::proxy::server::PageServer;
 use crate::domain::lane::Lane;
 
 /// What a tab needs of its browser.
 #[derive(Clone)]
 pub(in crate::browser) struct TabFactory {
+    pub network: Arc<NetworkService>,
     pub connection: Connection,
     pub kills: Arc<Kills>,
     pub event_limits: EventLimits,
@@ -63,6 +65,7 @@ impl TabFactory {
         let events = PageEvents::listen(&connection, page, &self.kills, self.event_limits, scripts);
         let tab = Tab {
             lane,
+            network: self.network,
             connection,
             context,
             session,
@@ -87,6 +90,10 @@ async fn prepare(tab: &Tab, scripts: &IdleScripts) -> Result<(), CallError> {
     let mut calls = PendingCalls::default();
     match tab.lane {
         Lane::Static => {
+            // A page without script may make no request that would name its process.
+            calls.push(tab.send(&commands::report_requests())?, limit);
+            calls.push(tab.send(&commands::request_nothing())?, limit);
+            calls.push(tab.send(&Network::Disable(None))?, limit);
             calls.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?, limit);
         }
         Lane::Scripted => {
@@ -147,7 +154,7 @@ mod tests {
         while let Some(text) = calls.next_segment().await.unwrap() {
             let call: Value = serde_json::from_slice(&text).unwrap();
             let result = json!({"browserContextId": "context", "targetId": "target", "sessionId": "session",
-                "identifier": "1"});
+                "identifier": "1", "result": {"type": "undefined"}});
             let answer = if call["method"] == refused {
                 json!({"id": call["id"], "error": {"code": -32000, "message": "no"}})
             } else {
@@ -165,6 +172,7 @@ mod tests {
         let (reader, writer) = tokio::io::split(ours);
         let connection = Connection::open(BufReader::new(reader), writer);
         let factory = TabFactory {
+            network: Arc::new(NetworkService::of(0)),
             connection: connection.clone(),
             kills: Arc::default(),
             event_limits: EventLimits { all_bytes: 1 << 20, frame_address_bytes: 1 << 20 },

@@ -1,5 +1,7 @@
 //! The right to one tab, for as long as it is held, and the message that asks for it.
 
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use actix::Message;
@@ -11,6 +13,8 @@ use super::traces::Traces;
 use crate::domain::ids::AccountId;
 use crate::domain::lane::Lane;
 use crate::domain::site::ContentHash;
+use crate::slots::way::{MakesWay, Way};
+use crate::workers::yield_to_all_in_session;
 
 /// Asks for a tab: a fresh one, or one that the account used before (with script for the same template). Answered in order,
 /// when one is free.
@@ -61,7 +65,18 @@ pub struct Lease {
     held: Option<HeldTab>,
     request: LeaseTab,
     pub(in crate::browser) end: LeaseEnd,
-    returns: mpsc::UnboundedSender<TabReturned>,
+    way: Arc<LeaseWay>,
+}
+
+/// A lease whose job makes way.
+#[derive(Debug)]
+pub(in crate::browser) struct LeaseWay {
+    /// Its tab's renderer, where that is known by now.
+    renderer: Arc<OnceLock<i32>>,
+    this: Weak<LeaseWay>,
+    /// [`HELD`], [`BESIDE`] or [`RETURNED`], the last for good.
+    place: AtomicU8,
+    pool: mpsc::UnboundedSender<LeaseNotice>,
 }
 
 /// A tab and the browser it lives in.
@@ -95,12 +110,60 @@ pub(in crate::browser) struct BrowserId {
     pub generation: u64,
 }
 
-/// A lease ended. Hazard: the pool's mailbox may be full, and a return that is refused would cost it the tab. So returns go
-/// by a channel of their own, which is unbounded; there are never more of them than tabs.
+/// What leases tell the pool. Hazard: the pool's mailbox may be full, and a return that is refused would cost it the tab. So
+/// notices go by a channel of their own, which is unbounded; there are never more than a few for each tab.
+pub(in crate::browser) enum LeaseNotice {
+    Returned(Box<TabReturned>),
+    /// The lease's job may make way.
+    Held(Weak<LeaseWay>, Way),
+    /// The lease's job makes way.
+    MakesWay(Arc<LeaseWay>),
+}
+
+/// A lease ended.
 pub(in crate::browser) struct TabReturned {
     pub held: HeldTab,
     pub request: LeaseTab,
     pub end: LeaseEnd,
+    /// It was beside the tabs.
+    pub was_beside: bool,
+}
+
+/// A lease counts among the tabs.
+const HELD: u8 = 0;
+/// It goes on beside the tabs, and its tab is for no other page.
+const BESIDE: u8 = 1;
+/// It ended.
+const RETURNED: u8 = 2;
+
+impl LeaseWay {
+    /// Takes the lease from the tabs; false where it is beside them already, or has ended.
+    pub fn go_beside(&self) -> bool {
+        self.place.compare_exchange(HELD, BESIDE, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Whether it counts among the tabs.
+    pub fn is_held(&self) -> bool {
+        self.place.load(Ordering::Acquire) == HELD
+    }
+
+    /// Makes the process yield that shows the page of a lease beside the tabs, once that process is known.
+    pub fn yield_processor(&self) {
+        if self.place.load(Ordering::Acquire) == BESIDE
+            && let Some(renderer) = self.renderer.get()
+        {
+            yield_to_all_in_session(*renderer);
+        }
+    }
+}
+
+impl MakesWay for LeaseWay {
+    fn make_way(&self) {
+        // By a message of the pool, which counts.
+        if let Some(way) = self.this.upgrade() {
+            let _ = self.pool.send(LeaseNotice::MakesWay(way));
+        }
+    }
 }
 
 impl HeldTab {
@@ -113,10 +176,23 @@ impl Lease {
     pub(in crate::browser) fn new(
         held: HeldTab,
         request: LeaseTab,
-        returns: mpsc::UnboundedSender<TabReturned>,
+        pool: mpsc::UnboundedSender<LeaseNotice>,
     ) -> Self {
         held.tab.events.monitor.set_graphics(request.graphics);
-        Self { held: Some(held), request, end: LeaseEnd::Failed, returns }
+        let renderer = Arc::clone(&held.tab.events.renderer);
+        let way = Arc::new_cyclic(|this| LeaseWay {
+            renderer,
+            place: AtomicU8::new(HELD),
+            pool,
+            this: Weak::clone(this),
+        });
+        Self { held: Some(held), request, end: LeaseEnd::Failed, way }
+    }
+
+    /// Lets the job make way with it.
+    pub fn make_way_with(&self, way: &Way) {
+        let _ = self.way.pool.send(LeaseNotice::Held(Arc::downgrade(&self.way), way.clone()));
+        way.hold(&self.way);
     }
 
     /// Whether other pages were in the tab before this one.
@@ -145,7 +221,9 @@ impl Drop for Lease {
         if let Some(held) = self.held.take() {
             let end = std::mem::replace(&mut self.end, LeaseEnd::Failed);
             // Without a pool the browser is gone, and the tab with it.
-            let _ = self.returns.send(TabReturned { held, request: self.request, end });
+            let was_beside = self.way.place.swap(RETURNED, Ordering::AcqRel) == BESIDE;
+            let returned = TabReturned { held, request: self.request, end, was_beside };
+            let _ = self.way.pool.send(LeaseNotice::Returned(Box::new(returned)));
         }
     }
 }

@@ -64,12 +64,14 @@ pub enum PageEnd {
     BrowserFilled,
     /// We ended the browser, which was replaced and waited for its last pages for long enough.
     BrowserReplaced,
+    /// We ended its renderer or the whole browser, which hung.
+    Hung,
 }
 
 impl PageEnd {
-    /// Whether the browser ended, and the page with it.
+    /// Whether the browser ended, or what of it showed the page, and the page with it.
     pub(in crate::browser) fn is_of_browser(self) -> bool {
-        matches!(self, Self::BrowserLost | Self::BrowserFilled | Self::BrowserReplaced)
+        matches!(self, Self::BrowserLost | Self::BrowserFilled | Self::BrowserReplaced | Self::Hung)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::browser::cdp::connection::{Connection, Sent};
 use crate::browser::cdp::error::CallError;
 use crate::browser::chromium::font_families::Families;
 use crate::browser::chromium::known_fonts::KnownFonts;
+use crate::browser::chromium::network::NetworkService;
 use crate::browser::proxy::server::PageServer;
 use crate::domain::format_opts::Requests;
 use crate::domain::lane::Lane;
@@ -25,6 +26,7 @@ pub(in crate::browser) const LARGE_CALL_BYTES: usize = 256 << 10;
 /// A tab of one lane.
 pub struct Tab {
     pub(in crate::browser) lane: Lane,
+    pub(in crate::browser) network: Arc<NetworkService>,
     pub(in crate::browser) connection: Connection,
     pub(in crate::browser) context: String,
     pub(in crate::browser) session: Arc<str>,

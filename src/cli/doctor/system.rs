@@ -6,6 +6,7 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use super::report::Finding;
 use crate::config::Config;
+use crate::http::FileLimits;
 use crate::outbound::certificate_authorities;
 use crate::storage::free_bytes;
 use crate::storage::wrong_user::{WrongUser, wrong_user};
@@ -14,8 +15,6 @@ const FOLDER: &str = "Data folder";
 const FILES: &str = "Open files";
 /// Where Debian keeps the machine's certificate authorities.
 const STORE: &str = "/etc/ssl/certs/ca-certificates.crt";
-/// Files that the service opens besides connections: the index, objects, pipes to children.
-const OWN_FILES: u64 = 1_024;
 
 pub(super) fn findings(config: &Config) -> Vec<Finding> {
     let open_files = getrlimit(Resource::RLIMIT_NOFILE).map(|(_, hard)| hard);
@@ -76,13 +75,13 @@ fn files(hard: Option<u64>, connections: u64) -> Finding {
         return Finding::warning(FILES, "the limit cannot be told")
             .with_remedy("this check", "ulimit -Hn says it");
     };
-    let wanted = connections + OWN_FILES;
-    if hard >= wanted {
+    let limits = FileLimits::new(connections, Some(hard));
+    if limits == FileLimits::new(connections, None) {
         return Finding::ok(FILES, format!("{hard}"));
     }
-    let most = hard.saturating_sub(OWN_FILES);
+    let (wanted, FileLimits { connections: most, transfers }) = (FileLimits::wanted(connections), limits);
     Finding::warning(FILES, format!("{hard}; {wanted} are wanted for http.connection_limit = {connections}")).with_remedy(
-        format!("more than about {most} connections at once"),
+        format!("more than {most} connections at once, more than {transfers} uploads and downloads"),
         format!("systemd: LimitNOFILE={wanted}; Docker: --ulimit nofile={wanted}; or lower http.connection_limit"),
     )
 }
@@ -129,11 +128,18 @@ mod tests {
 
     #[test]
     fn few_open_files_are_a_warning_that_counts_connections() {
-        assert_eq!(files(Some(65_536), 25_000).state, State::Ok);
-        let few = files(Some(4_096), 25_000);
-        assert_eq!(few.state, State::Warning);
-        assert_eq!(few.disables.unwrap(), "more than about 3072 connections at once");
-        assert!(few.remedy.unwrap().contains("LimitNOFILE=26024"));
+        for (hard, connections) in [(65_536, 25_000), (51_024, 25_000), (400, 100)] {
+            assert_eq!(files(Some(hard), connections).state, State::Ok, "{hard}");
+        }
+        for (hard, disables) in [
+            (51_023, "more than 25000 connections at once, more than 24999 uploads and downloads"),
+            (4_096, "more than 2304 connections at once, more than 768 uploads and downloads"),
+            (1_000, "more than 375 connections at once, more than 125 uploads and downloads"),
+        ] {
+            let few = files(Some(hard), 25_000);
+            assert_eq!((few.state, few.disables.as_deref()), (State::Warning, Some(disables)));
+            assert!(few.remedy.unwrap().contains("LimitNOFILE=51024"));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use memchr::memmem;
 use parking_lot::Mutex;
@@ -19,8 +20,8 @@ use crate::engines::script::TemplateCodePool;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
 use crate::thread;
-use crate::workers::SuppliedFile;
 use crate::workers::assemble::{AssembleJob, Assembled, Language, ScriptRequest};
+use crate::workers::{FileSource, SuppliedFile};
 
 /// Makes pages. Cloning shares its processes.
 #[derive(Clone)]
@@ -78,8 +79,8 @@ impl Assembler {
     ) -> Result<(Bytes, Option<EncodedSourceMap>), JobError> {
         let meter = meter.into();
         let data = object(data)?;
-        let entry = &self.entry(site, warnings).await?;
-        if !has_tags(self.language, entry) {
+        let (entry, has_tags) = &entry_text(site, self.language, warnings).await?;
+        if !has_tags {
             return Ok((entry.clone(), None));
         }
         self.script.check_size(entry.len() + data.len())?;
@@ -126,14 +127,6 @@ impl Assembler {
         Ok(String::from_utf8_lossy(&made).into_owned())
     }
 
-    /// The entry's text. LaTeX is not decoded: it declares its encoding by a package.
-    async fn entry(&self, site: &Site, warnings: &mut Warnings) -> Result<Bytes, JobError> {
-        match self.language {
-            Language::Html => entry_text(site, warnings).await,
-            Language::Latex(_) => site.page().cloned().ok_or_else(|| no_entry(site)),
-        }
-    }
-
     async fn run(
         &self,
         meter: &CostMeter,
@@ -156,13 +149,7 @@ impl Assembler {
             locale: Cow::Borrowed(&self.script.locale),
             timezone: Cow::Borrowed(&self.script.timezone),
         });
-        let files = |name: &str| {
-            let name = site.find(name)?.0;
-            let (file, warning) = supplied_file(site, name)?;
-            let mut requests = requests.lock();
-            requests.push((name.to_owned(), warning));
-            Some(file)
-        };
+        let files = IncludedFiles { site, requests };
         self.script.run(meter, (&request, &body), &files).await
     }
 }
@@ -185,17 +172,61 @@ pub(in crate::engines) fn object(data: &Bytes) -> Result<Bytes, JobError> {
 /// The path of a file that the child asked for, and a warning if the file is really included.
 type RequestedFile = (String, Option<String>);
 
-/// The entry decoded to UTF-8. Bytes that are no text are returned as they are: where there is a tag, the engine reports the
-/// line.
-pub(in crate::engines) async fn entry_text(site: &Site, warnings: &mut Warnings) -> Result<Bytes, JobError> {
-    let entry = site.page().ok_or_else(|| no_entry(site))?;
-    let reading = site.clone();
-    let text = thread::by_size(entry.len(), move || reading.text(reading.entry())).await?;
-    let Some(SiteText { content, warning }) = text else { return Ok(entry.clone()) };
+/// The entry's text, and whether it has tags of `language`; a warning if its encoding is in doubt. LaTeX is read as it is.
+pub(in crate::engines) async fn entry_text(
+    site: &Site,
+    language: Language,
+    warnings: &mut Warnings,
+) -> Result<(Bytes, bool), JobError> {
+    let entry = site.page().cloned().ok_or_else(|| no_entry(site))?;
+    let (bytes, reading) = (entry.len(), site.clone());
+    let read = move || {
+        let text = if language.is_latex() { None } else { reading.text(reading.entry()) };
+        let SiteText { content, warning } = text.unwrap_or(SiteText { content: entry, warning: None });
+        let has_tags = has_tags(language, &content);
+        (content, has_tags, warning)
+    };
+    let (content, has_tags, warning) = thread::by_size(bytes, read).await?;
     if let Some(warning) = warning {
         warnings.push(&warning.of(site.entry()));
     }
-    Ok(content)
+    Ok((content, has_tags))
+}
+
+/// The files that a template includes.
+struct IncludedFiles<'a> {
+    site: &'a Site,
+    /// Those that were requested.
+    requests: &'a Mutex<Vec<RequestedFile>>,
+}
+
+#[async_trait]
+impl FileSource for IncludedFiles<'_> {
+    async fn file(&self, name: &str) -> Result<SuppliedFile, String> {
+        let found = on_site(self.site, name, |site, name| {
+            let name = site.find(name)?.0;
+            let (file, warning) = supplied_file(site, name)?;
+            Some((file, (name.to_owned(), warning)))
+        });
+        let (file, request) = found.await?;
+        self.requests.lock().push(request);
+        Ok(file)
+    }
+}
+
+/// What `look` finds of the file `name`, on a thread for blocking work where that may take long. A text is decoded as often as it
+/// is included.
+///
+/// # Errors
+/// A sentence where there is no such file.
+pub(in crate::engines) async fn on_site<T: Send + 'static>(
+    site: &Site,
+    name: &str,
+    look: impl FnOnce(&Site, &str) -> Option<T> + Send + 'static,
+) -> Result<T, String> {
+    let (bytes, site, sought) = (site.bytes_to_read(name), site.clone(), name.to_owned());
+    let found = thread::by_size(bytes, move || look(&site, &sought)).await;
+    found.map_err(|error| error.to_string())?.ok_or_else(|| format!("there is no file '{name}'"))
 }
 
 /// A file for the child, with its script if one is cached, and a warning about its encoding.

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::task::JoinError;
 
 use super::assembler::Assembler;
 use crate::domain::ids::AccountId;
 use crate::domain::scripts::{Made, Script};
 use crate::domain::site::Site;
+use crate::thread;
 use crate::workers::WorkerError;
 use crate::workers::assemble::{CompileJob, Compiled, MadeScript, ScriptRequest};
 
@@ -63,11 +65,13 @@ impl Assembler {
         site: &Site,
         wanted: &[String],
     ) -> Result<Option<Made>, WorkerError> {
-        let files = self.templates(site, wanted);
+        let (own, kept, names) = (self.clone(), site.clone(), wanted.to_vec());
+        let failed = |error: JoinError| WorkerError::Protocol(error.to_string());
+        let files = thread::on_blocking_thread(move || own.templates(&kept, names)).await.map_err(failed)?;
         let body: Vec<Bytes> = files.iter().map(|(_, text)| text.clone()).collect();
         let header = ScriptRequest::Compile(CompileJob {
             language: self.language,
-            files: files.iter().map(|(path, text)| (Cow::Borrowed(*path), text.len())).collect(),
+            files: files.iter().map(|(path, text)| (Cow::Borrowed(path.as_str()), text.len())).collect(),
             time_ms: self.config.ahead_timeout_ms / TIME_SHARE,
         });
         let limit = Duration::from_millis(self.config.ahead_timeout_ms);
@@ -76,29 +80,34 @@ impl Assembler {
             .run_in_background::<Compiled>(account, (&header, &body), &|_: &str| None, limit)
             .await?;
         let Some((compiled, answer)) = done else { return Ok(None) };
-        let made: Vec<Option<MadeScript>> = match compiled {
-            Ok(()) => {
-                serde_json::from_slice(&answer).map_err(|error| WorkerError::Protocol(error.to_string()))?
-            }
-            Err(why) => {
-                tracing::warn!(error = why, "a template's scripts are not kept");
-                Vec::new()
-            }
+        if let Err(why) = &compiled {
+            // Nothing is tried again for these files.
+            tracing::warn!(error = why, "a template's scripts are not kept");
+        }
+        let (kept, wanted) = (site.clone(), wanted.to_vec());
+        let read = move || -> Result<Made, serde_json::Error> {
+            let made: Vec<Option<MadeScript>> =
+                if compiled.is_ok() { serde_json::from_slice(&answer)? } else { Vec::new() };
+            let mut made = made.into_iter();
+            let mut script = |path: &str| {
+                let read = files.iter().find_map(|(name, read)| (*name == path).then_some(read))?;
+                let made = made.next().flatten()?;
+                Script::new(kept.get(path)?, read, made.text, made.source)
+            };
+            Ok(wanted.iter().map(|path| (path.clone(), script(path))).collect())
         };
-        let mut made = made.into_iter();
-        let mut script = |path: &str| {
-            let read = files.iter().find_map(|(name, read)| (*name == path).then_some(read))?;
-            let made = made.next().flatten()?;
-            Script::new(site.get(path)?, read, made.text, made.source)
-        };
-        Ok(Some(wanted.iter().map(|path| (path.clone(), script(path))).collect()))
+        let made = thread::on_blocking_thread(read).await.map_err(failed)?;
+        made.map(Some).map_err(|error| WorkerError::Protocol(error.to_string()))
     }
 
     /// As many of the wanted templates as fit into the engine's memory, in their order.
-    fn templates<'a>(&self, site: &Site, wanted: &'a [String]) -> Vec<(&'a str, Bytes)> {
+    fn templates(&self, site: &Site, wanted: Vec<String>) -> Vec<(String, Bytes)> {
         let mut free = (self.config.memory_limit_mb << 20) / MEMORY_SHARE;
-        let files = wanted.iter().filter_map(|path| Some((path.as_str(), site.text(path)?.content)));
-        let fits = |(_, file): &(&str, Bytes)| {
+        let files = wanted.into_iter().filter_map(|path| {
+            let content = site.text(&path)?.content;
+            Some((path, content))
+        });
+        let fits = |(_, file): &(String, Bytes)| {
             let left = free.checked_sub(file.len() as u64);
             free = left.unwrap_or(free);
             left.is_some()

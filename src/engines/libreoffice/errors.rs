@@ -3,9 +3,12 @@
 use crate::config::OfficeConfig;
 use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::format_opts::PageOptions;
-use crate::engines::error::EngineError;
+use crate::engines::error::{EngineError, lost};
 use crate::workers::libreoffice::Converted;
-use crate::workers::{Bounds, Excess, WorkerError};
+use crate::workers::{Bounds, Excess, WorkerError, is_from_outside};
+
+/// Its name in errors for authors.
+const LIBRE_OFFICE: &str = "LibreOffice";
 
 /// Names the limits by their keys.
 pub(super) struct Diagnosis<'a> {
@@ -58,6 +61,9 @@ impl Diagnosis<'_> {
             }
             Converted::OutOfMemory => return self.out_of_memory(),
             Converted::TooLong => return self.too_long(),
+            Converted::Crashed(signal) if is_from_outside(signal) => {
+                return lost(LIBRE_OFFICE, format!("was killed from outside (signal {signal})")).into();
+            }
             Converted::Crashed(signal) => (
                 ErrorCode::TemplateInvalid,
                 format!(
@@ -82,9 +88,14 @@ impl Diagnosis<'_> {
                 JobError::new(ErrorCode::TemplateLimit, sentence).into()
             }
             WorkerError::NotStarted(cause) => EngineError::NotStarted(cause),
-            error @ (WorkerError::Died { .. } | WorkerError::Protocol(_)) => {
-                EngineError::internal(&format!("LibreOffice: {error}"))
+            // A document is in a process of its own, so it is not the reason of a server's end.
+            error @ WorkerError::Died { .. } => {
+                tracing::warn!(error = %error, "LibreOffice ended");
+                lost(LIBRE_OFFICE, "ended by itself").into()
             }
+            WorkerError::KilledFromOutside(killed) => lost(LIBRE_OFFICE, killed).into(),
+            WorkerError::Hung(hung) => lost(LIBRE_OFFICE, hung).into(),
+            error @ WorkerError::Protocol(_) => EngineError::internal(&format!("LibreOffice: {error}")),
         }
     }
 

@@ -23,13 +23,11 @@ use super::step::{Step, StepKind};
 use super::{Engine, EngineContext};
 use crate::config::{OfficeConfig, Start};
 use crate::domain::format_opts::PageOptions;
-use crate::domain::ids::AccountId;
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::office_format::OfficeFormat;
-use crate::slots::AccountShare;
 use crate::slots::engines::EngineSlots;
 use crate::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOptions, server_child};
-use crate::workers::{Bounds, Job, Pool, PoolSettings, ServerSettings, WorkerError};
+use crate::workers::{Bounds, Job, Pool, PoolSettings, ServerSettings};
 
 pub use self::needs::{INSTALL, OLDEST_TESTED, version};
 
@@ -121,11 +119,12 @@ impl LibreOffice {
             child_jobs: config.server_documents,
             processes: servers,
             // An account's share is one of the slots.
-            share: AccountShare::whole(),
+            share: context.share.made_whole(),
             waiting: 1,
             start_timeout: Duration::from_millis(config.start_timeout_ms),
-            undisturbed: Duration::MAX,
+            undisturbed: bounds.undisturbed,
             deadline: Duration::from_millis(config.timeout_ms) + GRACE,
+            still: bounds.still,
             answer_limit_bytes: bounds.scratch_bytes,
             resident_limit_bytes: Some(config.server_memory_limit_mb << 20),
             server: Some(ServerSettings {
@@ -153,9 +152,11 @@ impl LibreOffice {
         document: Vec<Bytes>,
     ) -> Result<(Remarks, Bytes), EngineError> {
         let slot = self.slots.acquire(job.meter, 1).await;
-        let (pool, account) = (self.pool.clone(), job.meter.account());
+        let (pool, meter) = (self.pool.clone(), job.meter.clone());
         let converting = tokio::spawn(async move {
-            let converted = run(&pool, account, &convert, &document).await;
+            let no_files = |_: &str| None;
+            let work = Job { header: &convert, body: &document, files: &no_files, environment: &[] };
+            let converted = pool.run(&meter, work).await;
             drop(slot);
             converted
         });
@@ -177,24 +178,6 @@ fn short_range_warning(options: &PageOptions, made: u32) -> Option<String> {
     (end < last).then(|| {
         format!("the document ends with page {end}, and formatOpts.toPage is {last}: it has no more pages")
     })
-}
-
-/// Runs the conversion, and once more where the server died: the document, in a process of its own, cannot be the cause.
-async fn run(
-    pool: &Pool,
-    account: AccountId,
-    convert: &ConvertJob<'static>,
-    document: &[Bytes],
-) -> Result<(Converted, Bytes), WorkerError> {
-    let no_files = |_: &str| None;
-    let job = || Job { header: convert, body: document, files: &no_files, environment: &[] };
-    match pool.run(account, job()).await {
-        Err(error @ WorkerError::Died { .. }) => {
-            tracing::warn!(error = %error, "LibreOffice ended; another one takes the document");
-            pool.run(account, job()).await
-        }
-        done => done,
-    }
 }
 
 /// The document's format by its first bytes: LibreOffice goes by the file extension.

@@ -11,6 +11,7 @@ use crate::engines::error::EngineError;
 use crate::engines::runner::StepContext;
 use crate::engines::script::TemplateCodePool;
 use crate::engines::step::Step;
+use crate::thread;
 use crate::workers::assemble::{FillLimits, ScriptRequest, Unfilled, UnfilledJob, UnfilledTags};
 
 /// The file; one of OpenDocument is checked in a child of `script`, and written again without parts that are not kept.
@@ -24,7 +25,8 @@ pub(super) async fn unfilled(
     if is_last && !format.is_current() {
         return Err(JobError::new(ErrorCode::TemplateInvalid, not_anew(format)).into());
     }
-    if !is_no_data(job.data) {
+    let data = job.data.clone();
+    if !thread::by_size(data.len(), move || is_no_data(&data)).await? {
         job.warnings.push(&format!("the data was not used: {}", why(format)));
     }
     // The oldest formats are no archives that could be searched for tags.

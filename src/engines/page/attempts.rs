@@ -1,4 +1,4 @@
-//! A page is rendered again where its tab or its browser was lost, or had no WebGL and it asked for that.
+//! Renders a page again if its tab or its browser was lost, or if it asked for WebGL and had none.
 
 use super::render::{PageEngine, PageRequest, RenderError};
 use crate::domain::error::Warnings;
@@ -12,8 +12,8 @@ pub(super) async fn render(
     request: &PageRequest,
     job: &mut StepContext<'_>,
 ) -> Result<Document, EngineError> {
-    let outlet = job.outlet;
-    let (sink, pages) = attempts(job.warnings, async |other: OtherTab, warnings| {
+    let (outlet, hung_limit) = (job.outlet, engine.hung_retry_limit());
+    let (sink, pages) = attempts(job.warnings, hung_limit, async |other: OtherTab, warnings| {
         let mut sink = outlet.open().await.map_err(RenderError::Sink)?;
         let OtherTab { alone, fresh, with_graphics } = other;
         let request = PageRequest { alone: alone || request.alone, fresh, with_graphics, ..request.clone() };
@@ -35,14 +35,21 @@ struct OtherTab {
     with_graphics: bool,
 }
 
-/// Renders once more in another tab where others caused the loss of its own, and once more alone in a browser where that was
-/// lost: one of its pages may have ended it, and would end the next one with all others. A page that asks for WebGL is rendered
-/// once more with it. Only the last attempt's warnings are given: what an earlier one warned of may not be in the document.
+/// Renders again after a loss, and gives only the warnings of the last attempt: what an earlier one warned of may not be in the
+/// document.
+///
+/// - Others caused the loss of its tab: once more, in a new tab.
+/// - Its browser was lost: once more, alone in a browser. One of the pages may have ended the first one, and would end the next
+///   one with all others in it.
+/// - It asks for WebGL: once more, with WebGL.
+/// - A process of its browser was stopped: `hung_limit` times, in any browser. The page did not cause that, so these attempts
+///   have a count of their own. If it happens more often, the machine is out of order.
 async fn attempts<T>(
     warnings: &mut Warnings,
+    hung_limit: u64,
     mut attempt: impl AsyncFnMut(OtherTab, &mut Warnings) -> Result<T, RenderError>,
 ) -> Result<T, EngineError> {
-    let mut other = OtherTab::default();
+    let (mut other, mut hung) = (OtherTab::default(), 0);
     loop {
         let mut own = Warnings::default();
         let error = match attempt(other, &mut own).await {
@@ -61,6 +68,10 @@ async fn attempts<T>(
                 other.fresh = true;
                 error
             }
+            RenderError::Hung(error) if hung < hung_limit => {
+                hung += 1;
+                error
+            }
             RenderError::NeedsGraphics(_) if !other.with_graphics => {
                 tracing::debug!("a page asks for WebGL");
                 other.with_graphics = true;
@@ -72,6 +83,7 @@ async fn attempts<T>(
             }
             RenderError::BrowserLost(error)
             | RenderError::TabLost(error)
+            | RenderError::Hung(error)
             | RenderError::NeedsGraphics(error)
             | RenderError::Unleased(error)
             | RenderError::Page(error) => {
@@ -99,7 +111,7 @@ mod tests {
         warnings.push("of the template");
         let mut tried = Vec::new();
         let kinds = [WarningKind::Console, WarningKind::Missing, WarningKind::Status];
-        let made = attempts(&mut warnings, async |other, warnings| {
+        let made = attempts(&mut warnings, 4, async |other, warnings| {
             let kind = kinds[tried.len()];
             tried.push((other.fresh, other.alone));
             assert_eq!(warnings.lines(), [""; 0]);
@@ -120,7 +132,7 @@ mod tests {
     #[tokio::test]
     async fn a_page_that_asks_for_webgl_gets_it_once() {
         let (mut warnings, mut tried) = (Warnings::default(), Vec::new());
-        let made: Result<(), _> = attempts(&mut warnings, async |other, _| {
+        let made: Result<(), _> = attempts(&mut warnings, 4, async |other, _| {
             tried.push(other.with_graphics);
             Err(RenderError::NeedsGraphics(JobError::new(ErrorCode::PageFailed, "it asks for WebGL")))
         })
@@ -130,10 +142,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_page_whose_browser_hung_is_rendered_again_several_times_and_anywhere() {
+        for (limit, attempted) in [(0, 1), (4, 5)] {
+            let (mut warnings, mut tried) = (Warnings::default(), Vec::new());
+            let made: Result<(), _> = attempts(&mut warnings, limit, async |other, _| {
+                tried.push(other);
+                Err(RenderError::Hung(JobError::new(ErrorCode::BrowserLost, "the browser hung")))
+            })
+            .await;
+            assert!(made.is_err());
+            assert_eq!(tried, vec![OtherTab::default(); attempted]);
+        }
+    }
+
+    #[tokio::test]
     async fn a_failure_has_the_error_of_the_last_attempt() {
         for tab_only in [true, false] {
             let (mut warnings, mut tried) = (Warnings::default(), 0);
-            let made: Result<(), _> = attempts(&mut warnings, async |_, warnings| {
+            let made: Result<(), _> = attempts(&mut warnings, 4, async |_, warnings| {
                 tried += 1;
                 warnings.push(&format!("of attempt {tried}"));
                 Err(lost(tab_only))

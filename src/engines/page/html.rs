@@ -1,7 +1,7 @@
 //! Target html of a template without files beside it: the assembled page itself, with the data that its scripts expect.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter};
 
 use super::lane::lane_of;
 use super::references::has_references;
@@ -84,8 +84,10 @@ fn after_doctype(page: &[u8]) -> usize {
 
 /// Where a comment ends: after `-->`, or `--!>`, which a parser takes for it.
 fn comment_end(comment: &[u8]) -> Option<usize> {
-    let ends = [&b"-->"[..], b"--!>"].into_iter();
-    ends.filter_map(|end| memmem::find(&comment[2..], end).map(|at| 2 + at + end.len())).min()
+    // Both ends are looked for in one pass: a search for one that the page does not have would read all of it for each comment.
+    let inside = &comment[2..];
+    let is_end = |at: &usize| inside[..*at].ends_with(b"--") || inside[..*at].ends_with(b"--!");
+    memchr_iter(b'>', inside).find(is_end).map(|at| 2 + at + 1)
 }
 
 #[cfg(test)]

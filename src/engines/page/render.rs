@@ -75,6 +75,8 @@ pub enum RenderError {
     BrowserLost(JobError),
     /// Others caused the loss of its tab; in another one it may succeed.
     TabLost(JobError),
+    /// What showed it hung, with which it has nothing to do; anywhere else it may succeed.
+    Hung(JobError),
     /// It asked for WebGL, which other browsers have.
     NeedsGraphics(JobError),
     /// There was no tab for the page.
@@ -98,6 +100,11 @@ impl PageEngine {
         let static_slots = AccountSlots::new(browser::static_pages(config.static_pages), share);
         let (allows_hosts, inliner) = (outbound.opens_hosts(), Inliner::new(&config));
         Self { pool, config, metrics, allows_hosts, static_slots, inliner }
+    }
+
+    /// How often a page is rendered again because its Chromium hung (`browser.hung_retry_limit`).
+    pub(super) fn hung_retry_limit(&self) -> u64 {
+        self.config.hung_retry_limit
     }
 
     /// Renders the page and appends the file to `sink`; what the author should know goes to
@@ -127,7 +134,7 @@ impl PageEngine {
         let slot = match lane {
             // Alone it waits for a browser of its own, and meanwhile takes no slot from others.
             Lane::Static if request.alone => None,
-            Lane::Static => Some(self.static_slots.acquire(account).await),
+            Lane::Static => Some(self.static_slots.acquire_for(request.meter.way(), 1).await),
             Lane::Scripted => None,
         };
         if slot.is_some() {
@@ -148,6 +155,7 @@ impl PageEngine {
             RenderError::Unleased(JobError::new(ErrorCode::BrowserUnavailable, error.to_string()))
         })?;
         drop(wait);
+        lease.make_way_with(request.meter.way());
         let step = |step| {
             tracing::debug!(page.step = ?step, "step begins");
             timer.replace(self.metrics.begin(measured(step)));
@@ -296,6 +304,7 @@ fn failed(page: PageError, warnings: &mut Warnings) -> RenderError {
     match page.retry {
         Retry::No => RenderError::Page(page.error),
         Retry::OtherTab => RenderError::TabLost(page.error),
+        Retry::Anywhere => RenderError::Hung(page.error),
         Retry::Alone => RenderError::BrowserLost(page.error),
         Retry::WithGraphics => RenderError::NeedsGraphics(page.error),
     }

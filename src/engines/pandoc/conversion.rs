@@ -1,6 +1,7 @@
 //! pandoc's arguments and files. The arguments depend on the target and a few facts only; metadata and the rest are in files
 //! of ours. Hazard: text of a template or of data on the command line could be read as an option, so none is there.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -68,17 +69,24 @@ const DOCX: [&str; 3] = [
 const INPUTS: [&str; 2] = ["platen-own/prelude.tex", SOURCE];
 
 /// One document on its way through pandoc.
-pub(super) struct Conversion<'a> {
-    pub site: &'a Site,
-    /// The LaTeX sources by their names in pandoc's folder.
-    pub texts: &'a [(String, String)],
+pub(super) struct Conversion {
+    pub site: Site,
     pub kind: FileKind,
-    pub facts: &'a Facts,
     /// The language of a document that names none.
-    pub locale: &'a str,
-    pub metadata: &'a Metadata,
+    pub locale: String,
+    pub metadata: Metadata,
     /// The limit of pandoc's heap.
     pub heap_mb: u64,
+}
+
+/// What pandoc is given.
+pub(super) struct Prepared {
+    /// The LaTeX sources by their names in pandoc's folder.
+    pub texts: Arc<Vec<(String, String)>>,
+    /// The command line.
+    pub arguments: Vec<String>,
+    /// All files, but pictures.
+    pub inputs: Vec<Input>,
 }
 
 /// Whether a template's file is in our folder; it is left out.
@@ -87,7 +95,7 @@ fn is_own(path: &str) -> bool {
 }
 
 /// The document, and then the files that it may include, by their names in pandoc's folder.
-pub(super) fn texts(site: &Site) -> Vec<(String, String)> {
+fn texts(site: &Site) -> Vec<(String, String)> {
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
     let document = site.page().map(|page| (SOURCE.to_owned(), text(page)));
     let is_source = |path: &str| path.rsplit_once('.').is_some_and(|(_, extension)| extension == "tex");
@@ -96,29 +104,32 @@ pub(super) fn texts(site: &Site) -> Vec<(String, String)> {
     document.into_iter().chain(others).collect()
 }
 
-/// The sources rewritten for pandoc.
-pub(super) async fn prepared(
-    texts: &Arc<Vec<(String, String)>>,
-) -> Result<Vec<(String, String)>, EngineError> {
-    let bytes = texts.iter().map(|(_, text)| text.len()).sum();
-    let texts = Arc::clone(texts);
-    let prepare = move || texts.iter().map(|(name, text)| (name.clone(), prepare(text))).collect();
-    Ok(thread::by_size(bytes, prepare).await?)
-}
-
-impl Conversion<'_> {
-    /// The file that is made: a Word document by `word.lua`, HTML by pandoc itself.
-    pub fn output(&self) -> String {
-        let name = if self.kind == FileKind::Docx { "word" } else { "out" };
-        format!("{OWN}/{name}.{}", self.kind.name())
+impl Conversion {
+    /// Reads the sources and writes pandoc's files. Hazard: a source may be 90 MB of line ends, and an archive may have ten
+    /// thousand names. So all of it is looked at on a thread for blocking work.
+    pub async fn prepared(self) -> Result<Prepared, EngineError> {
+        let bytes = self.site.looked_at_bytes();
+        Ok(thread::by_size(bytes, move || self.prepare()).await?)
     }
 
-    /// The command line.
-    pub fn arguments(&self) -> Vec<String> {
+    fn prepare(&self) -> Prepared {
+        let texts = texts(&self.site);
+        let facts = Facts::of(texts.first().map_or("", |(_, text)| text));
+        let (arguments, inputs) = (self.arguments(&facts), self.inputs(&texts, &facts));
+        Prepared { texts: Arc::new(texts), arguments, inputs }
+    }
+
+    /// The file that is made: a Word document by `word.lua`, HTML by pandoc itself.
+    pub fn output(kind: FileKind) -> String {
+        let name = if kind == FileKind::Docx { "word" } else { "out" };
+        format!("{OWN}/{name}.{}", kind.name())
+    }
+
+    fn arguments(&self, facts: &Facts) -> Vec<String> {
         let heap = ["+RTS".to_owned(), format!("-M{}m", self.heap_mb), "-RTS".to_owned()];
         let of_target: &[&str] = if self.kind == FileKind::Docx { &DOCX } else { &HTML };
-        let contents: &[&str] = if self.facts.contents { &["--toc"] } else { &[] };
-        let style: &[&str] = match self.facts.citations {
+        let contents: &[&str] = if facts.contents { &["--toc"] } else { &[] };
+        let style: &[&str] = match facts.citations {
             Citations::ByYear => &[],
             Citations::Numbers | Citations::NumbersAsCited => &["--csl=platen-own/numeric.csl"],
         };
@@ -128,37 +139,37 @@ impl Conversion<'_> {
         heap.into_iter().chain(fixed).chain(output).chain(INPUTS.map(str::to_owned)).collect()
     }
 
-    /// All files for pandoc; `prepared` are the sources.
-    pub fn inputs(&self, prepared: Vec<(String, String)>) -> Vec<Input> {
-        let entry = self.site.entry();
-        let is_read = |path: &str| self.texts.iter().any(|(name, _)| name == path);
-        let others = self.site.names().filter(|path| *path != entry && !is_own(path) && !is_read(path));
-        let brought = others.filter_map(|path| Some(Input::bytes(path, self.site.get(path)?.clone())));
-        let texts = prepared.into_iter().map(|(name, text)| Input::bytes(name, text.into()));
+    fn inputs(&self, texts: &[(String, String)], facts: &Facts) -> Vec<Input> {
+        let site = &self.site;
+        let read: HashSet<&str> = texts.iter().map(|(name, _)| name.as_str()).collect();
+        let is_other = |path: &&str| *path != site.entry() && !is_own(path) && !read.contains(path);
+        let others = site.names().filter(is_other);
+        let brought = others.filter_map(|path| Some(Input::bytes(path, site.get(path)?.clone())));
+        let texts = texts.iter().map(|(name, text)| Input::bytes(name, prepare(text).into()));
         let ours = FILES.iter().map(|(name, content)| {
             Input::bytes(format!("{OWN}/{name}"), Bytes::from_static(content.as_bytes()))
         });
-        let reference = self.site.get(OWN_REFERENCE).cloned().unwrap_or(Bytes::from_static(REFERENCE));
+        let reference = site.get(OWN_REFERENCE).cloned().unwrap_or(Bytes::from_static(REFERENCE));
         let own = [
-            Input::bytes(METADATA, self.metadata_file()),
+            Input::bytes(METADATA, self.metadata_file(facts)),
             Input::bytes(format!("{OWN}/{OWN_REFERENCE}"), reference),
-            Input::bytes(format!("{OWN}/numeric.csl"), style_of(self.facts.citations)),
+            Input::bytes(format!("{OWN}/numeric.csl"), style_of(facts.citations)),
         ];
         brought.chain(texts).chain(ours).chain(own).collect()
     }
 
     /// pandoc's metadata; the document's own has precedence.
-    fn metadata_file(&self) -> Bytes {
+    fn metadata_file(&self, facts: &Facts) -> Bytes {
         let mut metadata = json!({
-            "lang": literal(self.facts.language.unwrap_or(self.locale)),
-            "platen-chapters": self.facts.chapters,
-            "platen-folders": self.facts.folders.iter().map(|folder| literal(folder)).collect::<Vec<_>>(),
+            "lang": literal(facts.language.unwrap_or(&self.locale)),
+            "platen-chapters": facts.chapters,
+            "platen-folders": facts.folders.iter().map(|folder| literal(folder)).collect::<Vec<_>>(),
         });
-        let Metadata { title, author, subject, keywords } = self.metadata;
+        let Metadata { title, author, subject, keywords } = &self.metadata;
         let given = [("title", title), ("author", author), ("subject", subject), ("keywords", keywords)];
         let given = given.into_iter().filter_map(|(name, text)| Some((name, literal(text.as_deref()?))));
         metadata["platen-properties"] = given.collect();
-        let own = self.facts.properties.iter().map(|(name, latex)| (*name, literal(latex)));
+        let own = facts.properties.iter().map(|(name, latex)| (*name, literal(latex)));
         metadata["platen-own-properties"] = own.collect();
         metadata.to_string().into()
     }

@@ -12,9 +12,8 @@ mod pictures;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use latex_pandoc::Facts;
 
-use self::conversion::Conversion;
+use self::conversion::{Conversion, Prepared};
 use self::pictures::Pictures;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
@@ -61,30 +60,27 @@ struct Pandoc {
 impl StepRunner for Pandoc {
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, site) = (step.file()?, input.into_template()?);
-        let texts = Arc::new(conversion::texts(&site));
-        let source = texts.first().map(|(_, text)| text.as_str()).unwrap_or_default();
         let emulation = &job.options.emulation;
         let conversion = Conversion {
-            site: &site,
-            texts: &texts,
+            site: site.clone(),
             kind,
-            facts: &Facts::of(source),
-            locale: emulation.locale.as_deref().unwrap_or(&self.locale),
-            metadata: &job.options.extras.metadata,
+            locale: emulation.locale.as_deref().unwrap_or(&self.locale).to_owned(),
+            metadata: job.options.extras.metadata.clone(),
             // A quarter of the memory is for the program itself.
             heap_mb: self.limits.memory_limit_mb / 4 * 3,
         };
         let _slot = self.steps.slot(job, 1).await;
+        let Prepared { texts, arguments, inputs } = conversion.prepared().await?;
         let pictures = self.pictures.of(job, &site, &texts).await?;
-        let prepared = conversion::prepared(&texts).await?;
         let run = ProgramRun {
             name: NAME,
             program: needs::PANDOC.path(),
-            arguments: conversion.arguments(),
+            arguments,
             environment: needs::environment(emulation.timezone.as_deref().unwrap_or(&self.zone)),
             profile: Arc::clone(&self.profile),
-            inputs: conversion.inputs(prepared).into_iter().chain(pictures).collect(),
+            inputs: inputs.into_iter().chain(pictures).collect(),
             bounds: self.limits().bounds(self.steps.programs.bounds()),
+            way: Some(job.meter.way().clone()),
         };
         let ran = self.steps.programs.run(run).await;
         let finished = ran.map_err(|error| self.limits().engine_error(NAME, &error))?;
@@ -92,7 +88,7 @@ impl StepRunner for Pandoc {
             return Err(diagnose::failed(&finished, &site, &self.limits()).await);
         }
         job.warnings.push_all(diagnose::warnings(&finished, &site, Arc::clone(&texts)).await?);
-        output(&finished, &conversion.output(), &job.outlet, (kind, None)).await
+        output(&finished, &Conversion::output(kind), &job.outlet, (kind, None)).await
     }
 }
 

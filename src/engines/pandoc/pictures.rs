@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
+use memchr::memmem;
 
 use super::conversion::PICTURES;
 use crate::domain::site::Site;
@@ -97,12 +98,14 @@ impl Pictures {
 async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<String>, EngineError> {
     let stem =
         |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".pdf")).map(str::to_owned);
-    let files = site.names().filter_map(|path| Some((path.to_owned(), stem(path)?)));
-    let files: Vec<_> = files.take(FILES_LIMIT).collect();
-    let sources = Arc::clone(sources);
-    let is_named = move |stem: &str| sources.iter().any(|(_, text)| text.contains(stem));
+    let (site, sources) = (site.clone(), Arc::clone(sources));
     let named = move || {
-        let named = files.into_iter().filter(|(_, stem)| is_named(stem)).map(|(path, _)| path);
+        let files = site.names().filter_map(|path| Some((path.to_owned(), stem(path)?))).take(FILES_LIMIT);
+        let is_named = |stem: &str| {
+            let stem = memmem::Finder::new(stem);
+            sources.iter().any(|(_, text)| stem.find(text.as_bytes()).is_some())
+        };
+        let named = files.filter(|(_, stem)| is_named(stem)).map(|(path, _)| path);
         named.take(PICTURES_LIMIT).collect()
     };
     Ok(thread::on_blocking_thread(named).await?)

@@ -43,26 +43,27 @@ impl StepRunner for Plain {
         let site = input.into_template()?;
         object(job.data)?;
         if step.to == DocumentKind::Source {
-            let source = site.page().cloned().unwrap_or_default();
-            refuse_tags(Language::Latex(Reader::default()), (site.entry(), &source))?;
+            let language = Language::Latex(Reader::default());
+            let (_, has_tags) = entry_text(&site, language, job.warnings).await?;
+            refuse_tags(has_tags, site.entry())?;
             return Ok(Document::source(site));
         }
-        let page = entry_text(&site, job.warnings).await?;
-        refuse_tags(Language::Html, (site.entry(), &page))?;
+        let (page, has_page_tags) = entry_text(&site, Language::Html, job.warnings).await?;
+        refuse_tags(has_page_tags, site.entry())?;
         let extras = &job.options.extras;
         let mut given = [extras.header.clone(), extras.footer.clone()];
         for (name, text) in HEADER_AND_FOOTER.into_iter().zip(&mut given) {
             // Dropped where no later step shows it.
             *text = text.take().filter(|_| job.plan.heeds(name));
-            refuse_tags(Language::Html, (name, text.as_deref().unwrap_or_default().as_bytes()))?;
+            refuse_tags(has_tags(Language::Html, text.as_deref().unwrap_or_default().as_bytes()), name)?;
         }
         let [header, footer] = given;
         Ok(Document::page(Page { site: site.with_page(page), header, footer }))
     }
 }
 
-fn refuse_tags(language: Language, (name, text): (&str, &[u8])) -> Result<(), JobError> {
-    if !has_tags(language, text) {
+fn refuse_tags(has_tags: bool, name: &str) -> Result<(), JobError> {
+    if !has_tags {
         return Ok(());
     }
     let unmet = UnmetRequirement::Missing(&JAVASCRIPT_CORE);

@@ -81,6 +81,7 @@ impl StepRunner for Qpdf {
             profile: Arc::clone(&self.profile),
             inputs: vec![Input::bytes(JOB_JSON, job_json), program::input(INPUT, input)?],
             bounds: self.steps.programs.bounds(),
+            way: None,
         };
         let finished = self.steps.run(job, 1, run).await?;
         if !matches!(finished.status.code(), Some(0 | WITH_WARNINGS)) {

@@ -7,10 +7,12 @@ use nix::libc;
 
 use crate::config::RasterConfig;
 use crate::domain::error::{ErrorCode, JobError};
-use crate::engines::error::EngineError;
+use crate::engines::error::{EngineError, lost};
 use crate::workers::WorkerError;
 use crate::workers::raster::RasterError;
 
+/// Its name in sentences.
+const RASTER: &str = "the process that draws the pictures";
 /// In the message of a process that has used up its stack.
 const STACK_WORDS: &str = "has overflowed its stack";
 
@@ -71,6 +73,8 @@ impl Diagnosis<'_> {
             WorkerError::TooMuch(_) => self.out_of_memory().into(),
             WorkerError::Died { status, stderr } => self.death(*status, stderr).into(),
             WorkerError::NotStarted(cause) => EngineError::NotStarted(cause.clone()),
+            WorkerError::KilledFromOutside(killed) => lost(RASTER, killed).into(),
+            WorkerError::Hung(hung) => lost(RASTER, hung).into(),
             WorkerError::TooLong | WorkerError::Protocol(_) => EngineError::internal(&error.to_string()),
         }
     }
@@ -80,7 +84,7 @@ impl Diagnosis<'_> {
         tracing::warn!(status = %status, words = stderr, "a process that made pictures died");
         match status.signal() {
             _ if stderr.contains(STACK_WORDS) => invalid("the PDF is nested too deeply to be drawn"),
-            Some(libc::SIGABRT | libc::SIGKILL) => self.out_of_memory(),
+            Some(libc::SIGABRT) => self.out_of_memory(),
             Some(libc::SIGXCPU) => self.too_late(),
             _ => invalid("the PDF is damaged: it cannot be drawn"),
         }

@@ -164,6 +164,7 @@ pub(super) fn pool(
         start_timeout: Duration::from_millis(config.start_timeout_ms),
         undisturbed: Duration::from_millis(config.yield_after_ms),
         deadline: Duration::from_millis(config.timeout_ms),
+        still: context.programs.bounds().still,
         answer_limit_bytes: PART_LIMIT_BYTES as u64,
         resident_limit_bytes: None,
         server: None,

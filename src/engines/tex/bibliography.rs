@@ -1,6 +1,9 @@
 //! Bibliographies: BibTeX makes them from the citations in an `.aux`, biber from the `.bcf` that biblatex writes.
 
 use std::collections::BTreeSet;
+use std::iter;
+
+use memchr::{memchr, memmem};
 
 use super::folder::is_inside;
 use super::list_program::{List, ListProgram, RunOutput, digest};
@@ -16,10 +19,10 @@ const INCLUDED_LIMIT: usize = 500;
 const CITATIONS_BYTES: usize = 16 << 20;
 
 /// The bibliographies of a document; `known` are the lists that were made before.
-pub(super) async fn lists(output: &RunOutput<'_>, known: impl Iterator<Item = &str>) -> Vec<List> {
+pub(super) fn lists<'k>(output: &RunOutput<'_>, known: impl Iterator<Item = &'k str>) -> Vec<List> {
     let mut lists = Vec::new();
     let main = format!("{}.bbl", output.folder.name);
-    let control = output.file(&format!("{}.bcf", output.folder.name)).await;
+    let control = output.file(&format!("{}.bcf", output.folder.name));
     if !control.is_empty() && !output.folder.brings_bibliography(&main) {
         // An error in one entry must not cost the others.
         let arguments = ["--noconf", "--nolog", "--nodieonerror", &output.folder.name];
@@ -36,8 +39,8 @@ pub(super) async fn lists(output: &RunOutput<'_>, known: impl Iterator<Item = &s
     let names: BTreeSet<String> = missing.chain(known.map(str::to_owned)).chain([main]).collect();
     for name in names {
         let Some(stem) = name.strip_suffix(".bbl").filter(|stem| is_inside(stem)) else { continue };
-        let citations = citations(output, stem).await;
-        let lines = || citations.split(|byte| *byte == b'\n');
+        let citations = citations(output, stem);
+        let lines = || lines_of(&citations);
         let databases = lines().filter(|line| line.starts_with(DATABASES)).count();
         // Several databases are those of included files, each with its own bibliography.
         if databases == 1 && !output.folder.brings_bibliography(&name) {
@@ -50,12 +53,12 @@ pub(super) async fn lists(output: &RunOutput<'_>, known: impl Iterator<Item = &s
 }
 
 /// The lines for BibTeX in an `.aux` and in those that it includes.
-async fn citations(output: &RunOutput<'_>, stem: &str) -> Vec<u8> {
+fn citations(output: &RunOutput<'_>, stem: &str) -> Vec<u8> {
     let is_main = stem == output.folder.name;
-    let own = if is_main { output.aux.to_vec() } else { output.file(&format!("{stem}.aux")).await.into() };
+    let own = if is_main { output.aux.clone() } else { output.file(&format!("{stem}.aux")) };
     let mut found = Vec::new();
     let mut included = BTreeSet::new();
-    for line in own.split(|byte| *byte == b'\n') {
+    for line in lines_of(&own) {
         if let Some(rest) = line.strip_prefix(INCLUDED) {
             let name =
                 rest.split(|byte| *byte == b'}').next().and_then(|name| std::str::from_utf8(name).ok());
@@ -63,13 +66,26 @@ async fn citations(output: &RunOutput<'_>, stem: &str) -> Vec<u8> {
             let is_next = included.len() < INCLUDED_LIMIT && found.len() < CITATIONS_BYTES;
             let name = name.filter(|name| is_next && is_inside(name));
             if let Some(name) = name.filter(|name| included.insert((*name).to_owned())) {
-                output.file(name).await.split(|byte| *byte == b'\n').for_each(|line| take(line, &mut found));
+                lines_of(&output.file(name)).for_each(|line| take(line, &mut found));
             }
         } else {
             take(line, &mut found);
         }
     }
     found
+}
+
+/// The lines that begin with a command: an `.aux` may have millions of others, which are passed over.
+fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    iter::from_fn(move || {
+        // A command at the very beginning, or the next one behind a line end.
+        let begin = if rest.first() == Some(&b'\\') { 0 } else { memmem::find(rest, b"\n\\")? + 1 };
+        let line = &rest[begin..];
+        let end = memchr(b'\n', line).unwrap_or(line.len());
+        rest = &line[end..];
+        Some(&line[..end])
+    })
 }
 
 fn take(line: &[u8], found: &mut Vec<u8>) {

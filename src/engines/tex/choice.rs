@@ -1,6 +1,9 @@
 //! Which TeX program makes a document: the one in formatOpts, else the one that the file names, else the one that its packages need.
 
-use latex_pandoc::code_of;
+use std::borrow::Cow;
+
+use latex_pandoc::without_comments;
+use memchr::memmem;
 use tex_log::{Cause, Program};
 
 use crate::domain::format_opts::TexProgram;
@@ -35,7 +38,7 @@ const LOADING: [&str; 6] = [
     "\\babeltags",
 ];
 
-/// How many characters of their options and arguments are read.
+/// How many characters of options and arguments are read behind each of these commands.
 const ARGUMENTS_LIMIT: usize = 4_096;
 
 /// The program for a document.
@@ -53,9 +56,10 @@ impl ProgramChoice {
     /// The program for `source`; `asked` is the one in formatOpts.
     pub fn of(asked: Option<TexProgram>, source: &str) -> Self {
         let asked = asked.or_else(|| named(source).and_then(TexProgram::from_name));
-        let needed =
-            || NEEDS.iter().find(|(word, _)| preamble_has(source, word)).map(|(_, program)| *program);
-        let is_greek = is_greek(source);
+        let preamble = preamble(source);
+        let has = |word: &str| memmem::find(preamble.as_bytes(), word.as_bytes()).is_some();
+        let needed = || NEEDS.iter().find(|(word, _)| has(word)).map(|(_, program)| *program);
+        let is_greek = is_greek(&preamble);
         let usual = if is_greek { TexProgram::Lualatex } else { TexProgram::Pdflatex };
         Self { program: asked.or_else(needed).unwrap_or(usual), is_free: asked.is_none(), is_greek }
     }
@@ -73,7 +77,7 @@ impl ProgramChoice {
     }
 }
 
-/// The name in `% !TeX program = name`, which editors read, whether there is such a program or not.
+/// The name in `% !TeX program = name`, a comment that editors read. There may be no such program.
 pub(super) fn named(source: &str) -> Option<&str> {
     source.lines().take(MAGIC_LINES).find_map(|line| {
         let comment = line.trim_start().strip_prefix('%')?.trim_start_matches(['%', ' ', '\t']);
@@ -85,30 +89,26 @@ pub(super) fn named(source: &str) -> Option<&str> {
     })
 }
 
-/// Whether the preamble contains `word` outside of comments.
-pub(super) fn preamble_has(source: &str, word: &str) -> bool {
-    preamble(source).any(|line| line.contains(word))
+/// Whether babel is loaded with Greek in this preamble. In pdflatex's encoding of that language the codes of Latin letters are
+/// Greek letters: the name `Platen` in a value would be printed in Greek letters, and nothing would say so.
+fn is_greek(preamble: &str) -> bool {
+    let (mut has_babel, mut has_greek) = (false, false);
+    for text in LOADING.iter().flat_map(|command| arguments_of(preamble, command)) {
+        for word in text.split(|letter: char| !letter.is_ascii_alphabetic()) {
+            has_babel |= word == "babel";
+            has_greek |= matches!(word, "greek" | "polutonikogreek");
+        }
+    }
+    has_babel && has_greek
 }
 
-/// Whether babel is loaded with Greek. In pdflatex's encoding of that language the codes of Latin letters are Greek letters:
-/// the name `Platen` in a value would be printed in Greek letters, and nothing would say so.
-fn is_greek(source: &str) -> bool {
-    let preamble = preamble(source).collect::<Vec<_>>().join("\n");
-    let loaded: Vec<&str> = LOADING.iter().flat_map(|command| arguments_of(&preamble, command)).collect();
-    let has = |wanted: &[&str]| {
-        let mut words =
-            loaded.iter().flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphabetic()));
-        words.any(|word| wanted.contains(&word))
-    };
-    has(&["babel"]) && has(&["greek", "polutonikogreek"])
-}
-
-/// The options and arguments of each `command`. What was read for one is not read again: a source may have millions of them, and
+/// The options and arguments of each `command`. Each part of the source is read once: it may have millions of commands, and
 /// brackets without an end.
 fn arguments_of<'a>(mut rest: &'a str, command: &str) -> impl Iterator<Item = &'a str> {
+    let (finder, length) = (memmem::Finder::new(command), command.len());
     std::iter::from_fn(move || {
-        let (_, behind) = rest.split_once(command)?;
-        let (found, left) = arguments(behind);
+        let at = finder.find(rest.as_bytes())?;
+        let (found, left) = arguments(&rest[at + length..]);
         rest = left;
         Some(found)
     })
@@ -132,10 +132,10 @@ fn arguments(rest: &str) -> (&str, &str) {
     (&rest[..end], &rest[if depth > 0 { read } else { end }..])
 }
 
-/// The lines of the preamble, without comments.
-fn preamble(source: &str) -> impl Iterator<Item = &str> {
-    let preamble = source.split_once("\\begin{document}").map_or(source, |(preamble, _)| preamble);
-    preamble.lines().map(code_of)
+/// The preamble without its comments.
+fn preamble(source: &str) -> Cow<'_, str> {
+    let end = memmem::find(source.as_bytes(), b"\\begin{document}").unwrap_or(source.len());
+    without_comments(&source[..end])
 }
 
 #[cfg(test)]

@@ -36,11 +36,11 @@ pub(super) fn scripts_name() -> String {
     format!("{CACHE}/letters.lua")
 }
 
-/// The prelude of `source`; `is_for_letters`: it is known to need letters that TeX's usual font lacks.
-pub(super) fn prelude(program: TexProgram, is_for_letters: bool, source: &str) -> &'static str {
+/// The prelude of a document; `is_for_letters`: it needs letters that TeX's usual font lacks.
+pub(super) fn prelude(program: TexProgram, is_for_letters: bool) -> &'static str {
     match program {
         TexProgram::Pdflatex => ENCODED_VALUES,
-        TexProgram::Lualatex if is_for_letters || source.contains(is_foreign) => VALUES_AND_LETTERS,
+        TexProgram::Lualatex if is_for_letters => VALUES_AND_LETTERS,
         TexProgram::Lualatex | TexProgram::Xelatex => VALUES,
     }
 }
@@ -48,6 +48,11 @@ pub(super) fn prelude(program: TexProgram, is_for_letters: bool, source: &str) -
 /// The content of the first file, for the author's file `name`.
 pub(super) fn content(prelude: &str, name: &str, metadata: &Metadata) -> String {
     format!("{prelude}{}\\input{{{name}}}\n", metadata_commands(metadata))
+}
+
+/// Whether a source has letters that TeX's usual font lacks.
+pub(super) fn has_foreign_letters(source: &str) -> bool {
+    !source.is_ascii() && source.contains(is_foreign)
 }
 
 /// Whether Latin Modern, TeX's usual font, lacks the character. Characters of other scripts count as such, also the few of
@@ -114,7 +119,8 @@ mod tests {
     #[test]
     fn each_program_gets_what_it_lacks() {
         let of = |program, letters, source| {
-            content(prelude(program, letters, source), "a.tex", &Metadata::default())
+            let prelude = prelude(program, letters || has_foreign_letters(source));
+            content(prelude, "a.tex", &Metadata::default())
         };
         let plain = of(TexProgram::Pdflatex, false, "\\documentclass{article}");
         assert!(plain.contains(ENCODED_VALUES) && plain.ends_with("\n\\input{a.tex}\n"), "{plain}");

@@ -58,6 +58,11 @@ impl<'a> Folder<'a> {
         Self { site, name }
     }
 
+    /// The folder for `site` whose job name is known.
+    pub fn named(site: &'a Site, name: String) -> Self {
+        Self { site, name }
+    }
+
     /// The text that TeX reads in the entry's place.
     pub fn source(&self) -> Cow<'a, str> {
         self.site.page().map(|page| String::from_utf8_lossy(page)).unwrap_or_default()

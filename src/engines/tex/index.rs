@@ -1,9 +1,11 @@
 //! Indexes and glossaries: makeindex sorts the entries that TeX writes.
 
+use bytes::Bytes;
 use tex_log::Remark;
 
 use super::folder::is_inside;
 use super::list_program::{List, ListProgram, RunOutput, digest};
+use super::origin::line_of;
 use crate::workers::Finished;
 
 /// An entry of an index, as TeX writes it.
@@ -23,7 +25,7 @@ const FLAGS: [&str; 4] = ["-c", "-g", "-l", "-r"];
 const ENTRIES_BYTES: u64 = 16 << 20;
 
 /// The indexes and glossaries of a document.
-pub(super) async fn lists(output: &RunOutput<'_>) -> Vec<List> {
+pub(super) fn lists(output: &RunOutput<'_>) -> Vec<List> {
     let mut wanted = Vec::new();
     for entries in &output.report.needs.indexes {
         let Some(stem) = entries.strip_suffix(".idx") else { continue };
@@ -33,7 +35,7 @@ pub(super) async fn lists(output: &RunOutput<'_>) -> Vec<List> {
             options: options(&output.report.needs.index_calls, entries),
         });
     }
-    let glossaries = glossaries(&String::from_utf8_lossy(output.aux), &output.folder.name);
+    let glossaries = glossaries(&String::from_utf8_lossy(&output.aux), &output.folder.name);
     for entries in &output.report.needs.glossaries {
         let [from, to, style] = NOMENCLATURE;
         let Some(stem) = entries.strip_suffix(from).and_then(|stem| stem.strip_suffix('.')) else { continue };
@@ -47,7 +49,7 @@ pub(super) async fn lists(output: &RunOutput<'_>) -> Vec<List> {
     for wanted in wanted.into_iter().chain(glossaries) {
         let IndexTask { entries, list, options } = wanted;
         let is_own = is_inside(&entries) && is_inside(&list) && !output.folder.brings_index(&list, &entries);
-        let content = if is_own { output.file(&entries).await } else { continue };
+        let content = if is_own { output.file(&entries) } else { continue };
         if content.is_empty() {
             continue;
         }
@@ -114,17 +116,20 @@ fn transcript(list: &str) -> String {
 }
 
 /// makeindex's messages. Those about a line of the entries' file quote the entry instead: no author knows that file.
-pub(super) async fn remarks(list: &str, finished: &Finished) -> Vec<Remark> {
-    let log = finished.read(&transcript(list), ENTRIES_BYTES).await.unwrap_or_default();
-    let mut remarks = tex_log::of_makeindex(&[&*log, &*finished.stderr].concat());
+pub(super) fn remarks(list: &str, finished: &Finished) -> Vec<Remark> {
+    let read = |name: &str| finished.read_blocking(name, ENTRIES_BYTES).unwrap_or_default();
+    let mut remarks = tex_log::of_makeindex(&[&*read(&transcript(list)), &*finished.stderr].concat());
+    // Each file is read once: messages about lines of one file follow each other.
+    let mut known = (String::new(), Bytes::new());
     for remark in &mut remarks {
         let (Some(file), Some(line)) = (&remark.file, remark.line) else { continue };
         if !is_inside(file) || file.strip_suffix(".ist").is_some() {
             continue;
         }
-        let entries = finished.read(file, ENTRIES_BYTES).await.unwrap_or_default();
-        let at = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
-        let entry = entries.split(|byte| *byte == b'\n').nth(at).map(String::from_utf8_lossy);
+        if known.0 != *file {
+            known = (file.clone(), read(file));
+        }
+        let entry = line_of(&known.1, line).map(String::from_utf8_lossy);
         if let Some(key) = entry.as_deref().and_then(key_of) {
             remark.message = format!("the entry '{key}' of the index: {}", remark.message);
             (remark.file, remark.line) = (None, None);

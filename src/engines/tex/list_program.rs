@@ -85,19 +85,19 @@ pub(super) struct List {
     pub input: u64,
 }
 
-/// The output of a run of TeX, in which lists are searched.
+/// The output of a run of TeX, in which lists are searched, on a blocking thread: the document decides how long it is.
 pub(super) struct RunOutput<'r> {
     pub folder: &'r Folder<'r>,
     pub finished: &'r Finished,
     pub report: &'r Report,
     /// The main `.aux`.
-    pub aux: &'r [u8],
+    pub aux: Bytes,
 }
 
 impl RunOutput<'_> {
     /// A file in the folder of the job; empty where it is missing or cannot be read.
-    pub async fn file(&self, name: &str) -> Bytes {
-        self.finished.read(name, LIST_BYTES).await.unwrap_or_default()
+    pub fn file(&self, name: &str) -> Bytes {
+        self.finished.read_blocking(name, LIST_BYTES).unwrap_or_default()
     }
 }
 

@@ -13,6 +13,8 @@ use super::list_program::{LIST_BYTES, List, ListProgram, RunOutput};
 use super::session::TexSession;
 use super::{bibliography, index, log};
 use crate::domain::error::{ErrorCode, JobError};
+use crate::engines::error::EngineError;
+use crate::thread;
 use crate::workers::Finished;
 
 /// The lists of one document that were made so far.
@@ -26,10 +28,10 @@ struct MadeList {
 
 impl Lists {
     /// The lists that are new, or whose input has changed.
-    pub async fn wanted(&self, output: &RunOutput<'_>) -> Vec<List> {
+    pub fn wanted(&self, output: &RunOutput<'_>) -> Vec<List> {
         let known = self.0.keys().map(String::as_str);
-        let mut lists = bibliography::lists(output, known).await;
-        lists.extend(index::lists(output).await);
+        let mut lists = bibliography::lists(output, known);
+        lists.extend(index::lists(output));
         lists.retain(|list| self.0.get(&list.name).is_none_or(|done| done.input != list.input));
         lists
     }
@@ -48,14 +50,16 @@ impl Lists {
             }
             let run = session.run(requirement.path(), arguments)?;
             finished = session.then(finished, program.sandboxed(run, session.zone)).await?;
-            let remarks = remarks(program, &name, &finished).await;
-            let content = finished.read(&name, LIST_BYTES).await.unwrap_or_default();
+            let made = ListRun::read(program, name, finished);
+            let made = thread::on_blocking_thread(made).await.map_err(EngineError::from)?;
+            let ListRun { name, remarks, is_empty, has_entries, .. } = made;
+            finished = made.finished;
             let error = remarks.iter().find(|remark| remark.is_error);
-            if let Some(error) = error.filter(|_| !program.has_entries(&content)) {
+            if let Some(error) = error.filter(|_| !has_entries) {
                 let error = JobError::new(ErrorCode::TemplateError, sentence(error, session.folder));
                 return Err(TexError::Step(error.into()));
             }
-            if content.is_empty() && error.is_none() && program.failed(&finished) {
+            if is_empty && error.is_none() && program.failed(&finished) {
                 return Err(errors::no_list(requirement.name, &finished).into());
             }
             self.0.insert(name, MadeList { input, remarks });
@@ -69,11 +73,28 @@ impl Lists {
     }
 }
 
-async fn remarks(program: ListProgram, list: &str, finished: &Finished) -> Vec<Remark> {
-    match program {
-        ListProgram::Bibtex => tex_log::of_bibtex(&finished.stdout),
-        ListProgram::Biber => tex_log::of_biber(&finished.stdout),
-        ListProgram::Makeindex => index::remarks(list, finished).await,
+/// A run that made a list, and what it left.
+struct ListRun {
+    finished: Finished,
+    name: String,
+    remarks: Vec<Remark>,
+    is_empty: bool,
+    has_entries: bool,
+}
+
+impl ListRun {
+    /// Reads what a run has left, on a blocking thread: the document decides how long it is.
+    fn read(program: ListProgram, name: String, finished: Finished) -> impl FnOnce() -> Self + Send {
+        move || {
+            let remarks = match program {
+                ListProgram::Bibtex => tex_log::of_bibtex(&finished.stdout),
+                ListProgram::Biber => tex_log::of_biber(&finished.stdout),
+                ListProgram::Makeindex => index::remarks(&name, &finished),
+            };
+            let content = finished.read_blocking(&name, LIST_BYTES).unwrap_or_default();
+            let (is_empty, has_entries) = (content.is_empty(), program.has_entries(&content));
+            Self { finished, name, remarks, is_empty, has_entries }
+        }
     }
 }
 

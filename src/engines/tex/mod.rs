@@ -8,6 +8,7 @@ mod cache;
 mod choice;
 mod diagnose;
 mod errors;
+mod facts;
 mod first_file;
 mod folder;
 mod formats;
@@ -25,17 +26,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use strum::VariantNames as _;
 use tex_log::Cause;
 
 use self::cache::FontCache;
-use self::choice::ProgramChoice;
 use self::errors::{SecondAttempt, TexError};
+use self::facts::SourceFacts;
 use self::folder::Folder;
 use self::formats::{BaseFormat, PreambleFormats, PreambleRequest, PreloadedSource, RunSetting};
 use self::passes::TypesetDocument;
 use self::session::TexSession;
 use super::document::{Document, DocumentKind};
+use super::error::EngineError;
 use super::plan::Ability;
 use super::program::{ProgramSteps, output};
 use super::runner::{StepContext, StepResult, StepRunner};
@@ -44,7 +45,7 @@ use super::{Engine, EngineContext};
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::domain::kinds::FileKind;
-use crate::domain::site::Site;
+use crate::thread;
 use crate::workers::{Bounds, OutputError, SandboxProfile, SharedFile};
 
 pub use self::needs::EXTRAS;
@@ -87,11 +88,11 @@ struct Tex {
 impl StepRunner for Tex {
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, site) = (step.file()?, input.into_template()?);
-        let folder = Folder::of(&site);
-        let source = folder.source();
-        warn_of_unknown_program(&source, job);
+        let facts = SourceFacts::of(&site, job.options.tex).await?;
+        job.warnings.push_all(facts.unknown_program.clone());
+        let folder = Folder::named(&site, facts.name.clone());
         let _slot = self.steps.slot(job, 1).await;
-        let (made, tried) = match self.make(job, &folder, &source).await {
+        let (made, tried) = match self.make(job, &folder, &facts).await {
             Ok(made) => made,
             Err(error) => return Err(diagnose::error_of(error, site).await),
         };
@@ -135,14 +136,14 @@ impl Tex {
         &self,
         job: &mut StepContext<'_>,
         folder: &Folder<'_>,
-        source: &str,
+        facts: &SourceFacts,
     ) -> Result<(TypesetDocument, Option<SecondAttempt>), TexError> {
-        let choice = ProgramChoice::of(job.options.tex, source);
+        let choice = facts.choice;
         if choice.is_greek && choice.program == TexProgram::Pdflatex {
             job.warnings.push(GREEK_LETTERS);
         }
         let deadline = Instant::now() + Duration::from_millis(self.config.limits.timeout_ms);
-        let request = TypesetRequest { folder, source, deadline };
+        let request = TypesetRequest { folder, facts, deadline };
         let before = match self.make_by(job, choice.program, choice.is_greek, &request).await {
             Err(TexError::Document(error)) => error,
             done => return Ok((done?, None)),
@@ -166,7 +167,7 @@ impl Tex {
         job: &mut StepContext<'_>,
         program: TexProgram,
         is_for_letters: bool,
-        &TypesetRequest { folder, source, deadline }: &TypesetRequest<'_>,
+        &TypesetRequest { folder, facts, deadline }: &TypesetRequest<'_>,
     ) -> Result<TypesetDocument, TexError> {
         if needs::of(program).installed().is_none() {
             return Err(errors::missing_program(needs::of(program)).into());
@@ -178,14 +179,14 @@ impl Tex {
         let deadline = deadline + asked.elapsed();
         let zone = job.options.emulation.timezone.as_deref().unwrap_or(&self.zone).to_owned();
         let metadata = job.options.extras.metadata.clone();
+        let way = job.meter.way();
         let content = |prelude| first_file::content(prelude, &folder.source_name(), &metadata);
-        let prelude = first_file::prelude(program, is_for_letters, source);
-        if let Some((format, left)) =
-            self.preloaded(program, job, (folder.site(), source), (prelude, base.as_ref()))
-        {
+        let prelude = first_file::prelude(program, is_for_letters || facts.has_foreign_letters);
+        let preloaded = self.preloaded(program, job, folder, (prelude, base.as_ref())).await?;
+        if let Some((format, left)) = preloaded {
             let site = folder.site().clone().with_page(left);
-            let folder = Folder::of(&site);
-            let session = self.session(&zone, &folder, deadline).with_format(Some(format));
+            let folder = Folder::named(&site, folder.name.clone());
+            let session = self.session(&zone, &folder, deadline).with_way(way).with_format(Some(format));
             match passes::make(&session, program, content(first_file::AFTER_FORMAT), cache).await {
                 // The format was tested with sample pages only. A document that fails with it may succeed without.
                 Err(TexError::Document(error)) if !matches!(error.cause, Cause::Character(_)) => {}
@@ -193,7 +194,7 @@ impl Tex {
             }
         }
         passes::make(
-            &self.session(&zone, folder, deadline).with_format(base),
+            &self.session(&zone, folder, deadline).with_way(way).with_format(base),
             program,
             content(prelude),
             cache,
@@ -202,15 +203,15 @@ impl Tex {
     }
 
     /// The format of the document's preamble, where one was dumped before, and the source without that preamble.
-    fn preloaded(
+    async fn preloaded(
         &self,
         program: TexProgram,
         job: &mut StepContext<'_>,
-        (site, source): (&Site, &str),
+        folder: &Folder<'_>,
         (prelude, base): (&'static str, Option<&Arc<SharedFile>>),
-    ) -> Option<PreloadedSource> {
+    ) -> Result<Option<PreloadedSource>, EngineError> {
         if program != TexProgram::Pdflatex {
-            return None;
+            return Ok(None);
         }
         let setting = RunSetting {
             programs: self.steps.programs.clone(),
@@ -219,15 +220,20 @@ impl Tex {
             prelude,
             base: base.cloned(),
         };
-        let request = PreambleRequest { account: job.meter.account(), site, source, setting };
-        let (preloaded, early_tag) = self.preamble_formats.preloaded(&request);
+        let (site, name) = (folder.site().clone(), folder.name.clone());
+        let bytes = site.looked_at_bytes();
+        let request = PreambleRequest { account: job.meter.account(), site, name, setting };
+        let formats = self.preamble_formats.clone();
+        let (preloaded, early_tag) = thread::by_size(bytes, move || formats.preloaded(&request)).await?;
         tracing::Span::current().record("tex.format", if preloaded.is_some() { "preamble" } else { "own" });
-        job.warnings.push_all(early_tag.map(|tag| log::early_tag(tag, site.entry())));
-        preloaded
+        job.warnings.push_all(early_tag.map(|tag| log::early_tag(tag, folder.entry())));
+        Ok(preloaded)
     }
 
     fn bounds(&self) -> Bounds {
-        errors::limits(&self.config).bounds(self.steps.programs.bounds())
+        // A document may sleep by itself, in the Lua of LuaTeX or by what biber reads.
+        let bounds = Bounds { still: Duration::MAX, ..self.steps.programs.bounds() };
+        errors::limits(&self.config).bounds(bounds)
     }
 
     fn session<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> TexSession<'a> {
@@ -235,7 +241,7 @@ impl Tex {
         let bounds = self.bounds();
         let profile = Arc::clone(&self.profile);
         let programs = &self.steps.programs;
-        TexSession { programs, config, bounds, profile, format: None, folder, zone, deadline }
+        TexSession { programs, config, bounds, profile, format: None, folder, zone, deadline, way: None }
     }
 
     async fn base(&self, program: TexProgram) -> Option<Arc<SharedFile>> {
@@ -245,15 +251,6 @@ impl Tex {
 
 struct TypesetRequest<'a> {
     folder: &'a Folder<'a>,
-    source: &'a str,
+    facts: &'a SourceFacts,
     deadline: Instant,
-}
-
-/// Warns where the file names a program that there is not: it is ignored.
-fn warn_of_unknown_program(source: &str, job: &mut StepContext<'_>) {
-    let Some(name) = choice::named(source).filter(|name| TexProgram::from_name(name).is_none()) else {
-        return;
-    };
-    let known = TexProgram::VARIANTS.join(", ");
-    job.warnings.push(&format!("% !TeX program = {name} was ignored; there are {known}"));
 }

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fmt;
 
-use latex_pandoc::code_of;
+use latex_pandoc::{code_of, lines_with};
+use memchr::{memchr, memchr_iter, memmem};
 use tex_log::{Cause, Error};
 
 use super::first_file;
@@ -97,17 +98,16 @@ impl<'a> Origins<'a> {
         if place.is_rendered {
             return None;
         }
-        let file = self.folder.site().original(&place.file)?;
-        let line =
-            file.split(|byte| *byte == b'\n').nth(usize::try_from(place.line?.checked_sub(1)?).ok()?)?;
+        let line = line_of(self.folder.site().original(&place.file)?, place.line?)?;
         let text = String::from_utf8_lossy(line).trim().to_owned();
         (!text.is_empty()).then_some(text)
     }
 
     /// The first line with `letter`: TeX does not report where a font lacked it.
     pub fn of_letter(&self, letter: &str) -> Option<AuthorLine> {
-        let body = self.source.find("\\begin{document}")?;
-        let at = body + self.source.get(body..)?.find(letter)?;
+        let source = self.source.as_bytes();
+        let body = memmem::find(source, b"\\begin{document}")?;
+        let at = body + memmem::find(&source[body..], letter.as_bytes())?;
         Some(self.place(&self.folder.source_name(), Some(line_at(&self.source, at))))
     }
 
@@ -140,10 +140,11 @@ impl<'a> Origins<'a> {
                     && last_end.is_some_and(|end| end > at)
             })
         };
-        let last = end.unwrap_or(u32::MAX);
-        let read = (1..).zip(text.lines()).take_while(|(number, _)| *number <= last);
+        let last = end.and_then(|end| usize::try_from(end).ok()).unwrap_or(usize::MAX);
+        let read = lines_with(&text, stem).take_while(|(number, _)| *number <= last);
         let mut found = read.filter(|(_, line)| names(line)).map(|(number, _)| number);
-        if end.is_some() { found.last() } else { found.next() }
+        let found = if end.is_some() { found.last() } else { found.next() };
+        found.and_then(|number| u32::try_from(number).ok())
     }
 
     /// The line that loads a missing or clashing package: TeX reports the line after it.
@@ -163,8 +164,8 @@ impl<'a> Origins<'a> {
             return None;
         }
         let text = self.text_of(file);
-        let lines = (1..line).zip(text.lines());
-        lines.filter(|(_, line)| !line.trim().is_empty()).last().map(|(number, _)| number)
+        let before = text[..line_start(text.as_bytes(), line).unwrap_or(text.len())].trim_end();
+        (!before.is_empty()).then(|| line_at(before, before.len()))
     }
 
     /// The line inside an environment of Lua code, whose last line TeX reports.
@@ -173,8 +174,8 @@ impl<'a> Origins<'a> {
             error.excerpt.as_ref().is_some_and(|excerpt| excerpt.before.trim_start().starts_with("\\end{lua"))
         })?;
         let text = self.text_of(file);
-        let begins = |(_, line): &(u32, &str)| line.trim_start().starts_with("\\begin{lua");
-        let (begin, _) = (1..=line).zip(text.lines()).filter(begins).last()?;
+        let end = line_start(text.as_bytes(), line.saturating_add(1)).unwrap_or(text.len());
+        let begin = last_line_that_begins(&text[..end], "\\begin{lua")?;
         Some(begin.saturating_add(behind).min(line))
     }
 
@@ -188,7 +189,7 @@ impl<'a> Origins<'a> {
         let begin: String = error.runaway.as_deref()?.chars().take(ARGUMENT_LETTERS).collect();
         let begin = begin.split(['\\', ' ']).next().filter(|begin| !begin.is_empty())?;
         let text = self.text_of(file);
-        let at = text.find(&format!("{}{begin}", command.trim()))?;
+        let at = memmem::find(text.as_bytes(), format!("{}{begin}", command.trim()).as_bytes())?;
         Some(line_at(&text, at))
     }
 }
@@ -206,7 +207,27 @@ impl fmt::Display for AuthorLine {
 /// The number of the line that the byte `at` is on.
 fn line_at(text: &str, at: usize) -> u32 {
     let before = text.as_bytes().get(..at).unwrap_or_default();
-    u32::try_from(memchr::memchr_iter(b'\n', before).count()).unwrap_or(u32::MAX).saturating_add(1)
+    u32::try_from(memchr_iter(b'\n', before).count()).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// Where the line with this number, from 1, begins; `None` if there are fewer.
+fn line_start(text: &[u8], number: u32) -> Option<usize> {
+    match usize::try_from(number).ok()?.checked_sub(2) {
+        Some(ends) => memchr_iter(b'\n', text).nth(ends).map(|end| end + 1),
+        None => Some(0),
+    }
+}
+
+/// The line with this number, from 1.
+pub(super) fn line_of(text: &[u8], number: u32) -> Option<&[u8]> {
+    let line = &text[line_start(text, number).filter(|_| number > 0)?..];
+    Some(&line[..memchr(b'\n', line).unwrap_or(line.len())])
+}
+
+/// The number of the last line that begins with `words`, blanks apart.
+fn last_line_that_begins(text: &str, words: &str) -> Option<u32> {
+    let begun = lines_with(text, words).filter(|(_, line)| line.trim_start().starts_with(words));
+    begun.last().and_then(|(number, _)| u32::try_from(number).ok())
 }
 
 /// What an author calls a file of TeX's: `calc` for `tikzlibrarycalc.code.tex`.
@@ -278,5 +299,19 @@ mod tests {
         );
         assert_eq!(origins.of_letter("中").unwrap().line, Some(5));
         assert_eq!((stem("/x/tikzlibrarycalc.code.tex"), stem("a.sty")), ("calc".to_owned(), "a".to_owned()));
+    }
+
+    #[test]
+    fn lines_are_found_by_their_numbers_and_beginnings() {
+        let text = b"a\n\nb";
+        let lines = [0, 1, 2, 3, 4].map(|number| line_of(text, number));
+        assert_eq!(lines, [None, Some(&b"a"[..]), Some(&b""[..]), Some(&b"b"[..]), None]);
+        let text = "x\n  x y x\nz x\n";
+        assert_eq!(
+            [text, &text[..11], &text[..2]].map(|text| last_line_that_begins(text, "x")),
+            [Some(2), Some(2), Some(1)]
+        );
+        // Each line is looked at once, however often it has the words.
+        assert_eq!(last_line_that_begins(&format!("y{}", "x".repeat(1_000_000)), "x"), None);
     }
 }

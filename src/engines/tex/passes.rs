@@ -1,15 +1,14 @@
 //! The passes of one document: TeX runs again until references and lists do not change any more.
 
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+
 use bytes::Bytes;
-use futures_util::TryStreamExt as _;
 use tex_log::{Remark, Report};
-use tokio::fs::File;
-use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, SeekFrom};
-use tokio_util::io::ReaderStream;
 
 use super::errors::{self, TexError};
 use super::first_file;
-use super::list_program::RunOutput;
+use super::folder::Folder;
+use super::list_program::{List, RunOutput};
 use super::lists::Lists;
 use super::needs;
 use super::session::TexSession;
@@ -57,9 +56,12 @@ pub(super) async fn make(
     let inputs = files.map(|(name, content)| Input::bytes(name, content)).collect();
     let first = ProgramRun { inputs, ..session.tex(program)? };
     let mut finished = session.programs.run(first).await.map_err(|error| session.tex_error(&error))?;
-    let (mut references, mut count, mut lists) = (Vec::new(), 1, Lists::default());
+    let (mut references, mut count, mut lists) = (Bytes::new(), 1, Lists::default());
     loop {
-        let mut report = read_report(session, &finished).await?;
+        let read = RunResult::read(session.folder, finished, (lists, count, references));
+        let read = thread::on_blocking_thread(read).await.map_err(EngineError::from)??;
+        let RunResult { mut report, wanted, is_unsettled, .. } = read;
+        (finished, lists, references) = (read.finished, read.lists, read.references);
         if !finished.status.success() {
             let error = (!report.errors.is_empty()).then(|| report.errors.swap_remove(0));
             return Err(error.map_or_else(
@@ -67,18 +69,50 @@ pub(super) async fn make(
                 |error| TexError::Document(Box::new(error)),
             ));
         }
-        let now = read_references(session, &finished).await;
-        let output = RunOutput { folder: session.folder, finished: &finished, report: &report, aux: &now };
-        let wanted = lists.wanted(&output).await;
-        let is_unsettled = !wanted.is_empty()
-            || is_unsettled(&session.folder.name, &finished, &report, count, (&references, &now));
         if !is_unsettled || count >= session.config.runs_limit {
             let finished = converted(session, program, finished).await?;
             return Ok(TypesetDocument { finished, report, remarks: lists.into_remarks(), is_unsettled });
         }
         finished = lists.make(session, finished, wanted).await?;
-        (references, count) = (now, count + 1);
+        count += 1;
         finished = session.then(finished, session.tex(program)?).await?;
+    }
+}
+
+/// A run of TeX, and what it has written.
+struct RunResult {
+    finished: Finished,
+    report: Report,
+    lists: Lists,
+    /// The `.aux`, which the next run reads; empty where it cannot be read or is too long, and then counts as unchanged.
+    references: Bytes,
+    /// The lists that are to be made before the next run.
+    wanted: Vec<List>,
+    /// Whether another run would change something.
+    is_unsettled: bool,
+}
+
+impl RunResult {
+    /// Reads what a run has written, on a blocking thread: the document decides how long it is. `count` and `before` are the
+    /// number of this run and the `.aux` of the one before.
+    fn read(
+        folder: &Folder<'_>,
+        finished: Finished,
+        (lists, count, before): (Lists, u64, Bytes),
+    ) -> impl FnOnce() -> Result<Self, EngineError> + Send + 'static {
+        let (site, name) = (folder.site().clone(), folder.name.clone());
+        move || {
+            let folder = Folder::named(&site, name);
+            let report = read_report(&folder.name, &finished)?;
+            let references =
+                finished.read_blocking(&format!("{}.aux", folder.name), REFERENCES_BYTES).unwrap_or_default();
+            let aux = references.clone();
+            let output = RunOutput { folder: &folder, finished: &finished, report: &report, aux };
+            let wanted = if finished.status.success() { lists.wanted(&output) } else { Vec::new() };
+            let is_unsettled = !wanted.is_empty()
+                || is_unsettled(&folder.name, &finished, &report, count, (&*before, &*references));
+            Ok(Self { finished, report, lists, references, wanted, is_unsettled })
+        }
     }
 }
 
@@ -120,34 +154,21 @@ fn is_unsettled(
         || (!is_first && before != now)
 }
 
-/// The `.aux`, which the next run reads; empty where it cannot be read or is too long, and then counts as unchanged.
-async fn read_references(session: &TexSession<'_>, finished: &Finished) -> Vec<u8> {
-    let name = format!("{}.aux", session.folder.name);
-    finished.read(&name, REFERENCES_BYTES).await.map(Into::into).unwrap_or_default()
-}
-
-async fn read_report(session: &TexSession<'_>, finished: &Finished) -> Result<Report, TexError> {
-    let name = format!("{}.log", session.folder.name);
+fn read_report(name: &str, finished: &Finished) -> Result<Report, EngineError> {
+    let name = format!("{name}.log");
     let broken = |error: &dyn std::fmt::Display| EngineError::internal(&format!("{name}: {error}"));
-    let log = match finished.open(&name, u64::MAX) {
-        Ok(output) => end_of(output).await.map_err(|error| broken(&error))?,
+    match finished.open(&name, u64::MAX) {
+        Ok(output) => Ok(tex_log::read(&end_of(output).map_err(|error| broken(&error))?)),
         // TeX ended before it opened a log.
-        Err(OutputError::Missing) => finished.stdout.to_vec(),
-        Err(error) => return Err(broken(&error).into()),
-    };
-    let read = thread::by_size(log.len(), move || tex_log::read(&log)).await;
-    Ok(read.map_err(EngineError::from)?)
+        Err(OutputError::Missing) => Ok(tex_log::read(&finished.stdout)),
+        Err(error) => Err(broken(&error)),
+    }
 }
 
 /// The last bytes of a file.
-async fn end_of(output: Output) -> std::io::Result<Vec<u8>> {
-    let mut file = File::from_std(output.file);
-    file.seek(SeekFrom::Start(output.bytes.saturating_sub(LOG_BYTES))).await?;
-    let chunks = ReaderStream::new(file.take(LOG_BYTES));
-    chunks
-        .try_fold(Vec::new(), async |mut all, chunk| {
-            all.extend_from_slice(&chunk);
-            Ok(all)
-        })
-        .await
+fn end_of(Output { mut file, bytes }: Output) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(bytes.saturating_sub(LOG_BYTES)))?;
+    let mut end = Vec::new();
+    file.take(LOG_BYTES).read_to_end(&mut end)?;
+    Ok(end)
 }

@@ -11,6 +11,7 @@ use super::formats;
 use super::needs;
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
+use crate::slots::way::Way;
 use crate::workers::{Bounds, Finished, ProgramError, ProgramRun, Programs, SandboxProfile, SharedFile};
 
 /// Options of every run of TeX: it ends at its first error, never asks, and starts no other program.
@@ -29,9 +30,15 @@ pub(super) struct TexSession<'a> {
     /// The time zone of `\today`.
     pub zone: &'a str,
     pub deadline: Instant,
+    pub way: Option<&'a Way>,
 }
 
-impl TexSession<'_> {
+impl<'a> TexSession<'a> {
+    /// The session with runs that yield when the job makes way.
+    pub fn with_way(self, way: &'a Way) -> Self {
+        Self { way: Some(way), ..self }
+    }
+
     /// The session with runs that start from `format` and may read it.
     pub fn with_format(self, format: Option<Arc<SharedFile>>) -> Self {
         let Some(format) = format else { return self };
@@ -65,6 +72,7 @@ impl TexSession<'_> {
             profile: Arc::clone(&self.profile),
             inputs: Vec::new(),
             bounds: Bounds { deadline: left, ..self.bounds },
+            way: self.way.cloned(),
         })
     }
 

@@ -22,7 +22,7 @@ use crate::jobs::registry::delete::{DeleteJob, DeleteOutcome};
 )]
 pub(super) async fn delete(caller: Caller, state: Data<HttpState>, job: Path<String>) -> HandlerResult {
     let message = DeleteJob { account: caller.0, job: job::parse_id(&job)? };
-    Ok(match actors::ask(&state, &state.jobs, message).await? {
+    Ok(match actors::ask(&state, caller.0, &state.jobs, message).await? {
         DeleteOutcome::Ended(ended) => HttpResponse::Ok().json(view::job(&state, &ended)),
         DeleteOutcome::Deleted => HttpResponse::NoContent().finish(),
     })

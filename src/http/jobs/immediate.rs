@@ -114,7 +114,9 @@ async fn earlier(
     idempotency: Option<Idempotency>,
 ) -> Result<Option<watch::Receiver<JobView>>, Problem> {
     match idempotency {
-        Some(idempotency) => actors::ask(state, &state.jobs, FindRepeat { account, idempotency }).await,
+        Some(idempotency) => {
+            actors::ask(state, account, &state.jobs, FindRepeat { account, idempotency }).await
+        }
         None => Ok(None),
     }
 }

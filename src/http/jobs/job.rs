@@ -35,7 +35,7 @@ pub(super) async fn job(
     let id = parse_id(&job)?;
     let (wait, preferred) = read_wait(&request)?;
     let wait = wait.min(state.config.http.wait_limit_s);
-    let watched = actors::ask(&state, &state.jobs, WatchJob { account: caller.0, job: id }).await?;
+    let watched = actors::ask(&state, caller.0, &state.jobs, WatchJob { account: caller.0, job: id }).await?;
     let view = if wait == 0 {
         watched.borrow().clone()
     } else {

@@ -116,7 +116,7 @@ impl RenderRequest {
         };
         let message =
             InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency, request_id };
-        actors::ask(state, &state.jobs, message).await
+        actors::ask(state, account, &state.jobs, message).await
     }
 }
 
@@ -131,7 +131,7 @@ pub(in crate::http) async fn check_template(
 ) -> Result<(), Problem> {
     let Some(template) = spec.template else { return Ok(()) };
     let wanted = TemplateUse { account, template, preview: spec.preview };
-    actors::bounded(state, state.template_reader.check(wanted)).await
+    actors::bounded(state, account, state.template_reader.check(wanted)).await
 }
 
 /// Reads the delivery URL by either of its names.

@@ -45,7 +45,7 @@ struct ListBody<'a> {
 )]
 pub(super) async fn list(caller: Caller, state: Data<HttpState>, request: HttpRequest) -> HandlerResult {
     let message = read(&request, caller.0)?;
-    let page = actors::ask(&state, &state.jobs, message).await?;
+    let page = actors::ask(&state, caller.0, &state.jobs, message).await?;
     let items = page.items.iter().map(|job| view::job(&state, job)).collect();
     Ok(HttpResponse::Ok().json(ListBody { items, next_cursor: page.next.map(|last| query::cursor(last.0)) }))
 }

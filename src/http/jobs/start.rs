@@ -58,7 +58,7 @@ pub(super) async fn start(
         Some(_) | None => None,
     };
     let message = StartJob { account: caller.0, job: id, deliver_to };
-    let watched = actors::ask(&state, &state.jobs, message).await?;
+    let watched = actors::ask(&state, caller.0, &state.jobs, message).await?;
     let view = if wanted.waits {
         let longest = Duration::from_secs(state.config.http.wait_default_s);
         wait::until_done_through_shutdown(&state, watched, longest).await?
@@ -70,7 +70,7 @@ pub(super) async fn start(
 }
 
 async fn is_initialized(state: &HttpState, account: AccountId, job: JobId) -> Result<bool, Problem> {
-    let present = actors::ask(state, &state.jobs, WatchJob { account, job }).await?;
+    let present = actors::ask(state, account, &state.jobs, WatchJob { account, job }).await?;
     let status = present.borrow().status;
     Ok(status == WireStatus::Initialized)
 }

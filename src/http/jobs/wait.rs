@@ -50,7 +50,7 @@ async fn end_of_grace_period(state: &HttpState) {
 }
 
 async fn watch_again(state: &HttpState, job: JobView) -> Result<watch::Receiver<JobView>, Problem> {
-    actors::ask(state, &state.jobs, WatchJob { account: job.account, job: job.id }).await
+    actors::ask(state, job.account, &state.jobs, WatchJob { account: job.account, job: job.id }).await
 }
 
 async fn view_within(

@@ -9,9 +9,9 @@ use actix_web::{FromRequest, HttpMessage as _, HttpRequest, web};
 
 use super::access_log::CallerCell;
 use super::rate_limit::RateLimit;
-use crate::accounts::actor::Authenticate;
 use crate::domain::ids::AccountId;
 use crate::http::actors;
+use crate::http::connections;
 use crate::http::problem::ProblemResponse;
 use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
@@ -30,6 +30,15 @@ impl FromRequest for Caller {
     }
 }
 
+/// The account of a request whose handler takes a [`Caller`].
+///
+/// # Errors
+/// `internal` where it takes none.
+pub(in crate::http) fn caller(request: &HttpRequest) -> Result<Caller, Problem> {
+    let known = request.extensions().get::<Caller>().copied();
+    known.ok_or_else(|| Problem::internal("a handler that takes no caller reads a body"))
+}
+
 async fn identify(request: &HttpRequest) -> Result<Caller, Problem> {
     let Some(state) = request.app_data::<web::Data<HttpState>>() else {
         return Err(Problem::internal("the application has no state"));
@@ -39,11 +48,9 @@ async fn identify(request: &HttpRequest) -> Result<Caller, Problem> {
         return Err(Problem::new(Code::Unauthorized, detail));
     };
     let token_name = RateLimit::name(&token);
-    let sent = async {
-        state.accounts.send(Authenticate { token }).await.unwrap_or_else(|_| Err(Problem::stopping()))
-    };
-    let account = actors::bounded(state, sent).await?;
+    let account = actors::authenticate(state, token).await?;
     state.rate_limit.admit(token_name)?;
+    connections::count_for_account(request, account);
     tracing::Span::current().record("account.id", tracing::field::display(account));
     let mut extensions = request.extensions_mut();
     if let Some(cell) = extensions.get::<CallerCell>() {

@@ -1,4 +1,4 @@
-//! One client's connection: what a `PUT` sends beyond the length it declared is dropped, not read as a request.
+//! One client's connection: what a `PUT` sends beyond the body it declared is dropped, not read as a request.
 //!
 //! One published client declares the number of characters where the number of bytes is meant, so the end of every upload that
 //! is not ASCII is left over. actix takes it for the next request, finds that it is none, and with
@@ -7,8 +7,7 @@
 //!
 //! Hazard: request smuggling. actix takes a line feed alone as the end of a line in a head; a proxy in front may not, and
 //! would see other requests than we do. So such a head is refused here. To examine every head, actix is given one request at
-//! a time: pipelined bytes behind one whose length is known are kept until that one is answered. (Those behind a chunked body
-//! are not examined if they come before its answer.)
+//! a time: pipelined bytes behind its body are kept until it is answered.
 
 use std::future::Future;
 use std::io;
@@ -20,6 +19,8 @@ use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use super::body_end::BodyEnd;
+use super::head::{declared_end, has_bare_line_feed, has_long_name, head_end, may_be_request};
 use super::refusal;
 
 /// Longer heads are not examined: actix refuses them (its limit is 128 KiB).
@@ -36,10 +37,9 @@ const METHOD: &[u8] = b"PUT ";
 const NO_REQUEST: &[u8] = b"\0\r\n\r\n";
 /// The interim answer before a body.
 const GO_AHEAD: &[u8] = b"HTTP/1.1 100 ";
-const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 /// The stream that actix reads: one request at a time, as it was sent. After a `PUT` it ends: what the client sends behind the
-/// declared length is read from the socket and dropped.
+/// declared body is read from the socket and dropped.
 pub(in crate::http) struct Connection<T> {
     io: T,
     phase: Phase,
@@ -51,7 +51,7 @@ pub(in crate::http) struct Connection<T> {
     /// Nothing of an answer was written since the last head. Only then can a refusal by actix begin: later the same
     /// bytes may be part of a document.
     is_unanswered: bool,
-    /// Why the head was refused.
+    /// Why the request was refused.
     reason: Option<&'static str>,
     /// What is left to write of the answer that replaces a refusal by actix.
     replacement: Option<Bytes>,
@@ -65,13 +65,13 @@ enum Phase {
     Between,
     /// The beginning of a head.
     Head(BytesMut),
-    /// What has been read already, and how many bytes of the request are to come.
-    Counted { ready: Bytes, left: u64, is_put: bool, is_answered: bool },
+    /// What has been read already, and what of the body is to come.
+    Counted { ready: Bytes, left: BodyEnd, is_put: bool, is_answered: bool },
     /// The request is complete and not answered yet.
     Complete,
     /// The `PUT` is complete; whatever comes is dropped.
     Spent,
-    /// Another request, read as it comes until something is answered.
+    /// What actix refuses, read as it comes until something is answered.
     Open { ready: Bytes },
 }
 
@@ -92,6 +92,10 @@ impl<T> Connection<T> {
             send_limit,
             stalled: None,
         }
+    }
+
+    pub(in crate::http) fn io(&self) -> &T {
+        &self.io
     }
 
     /// To be called when a part of an answer was written.
@@ -147,23 +151,32 @@ impl<T: AsyncRead + Unpin> Connection<T> {
             self.is_unanswered = true;
             return Phase::Open { ready: head.freeze() };
         }
-        if has_bare_line_feed(&head[..end.unwrap_or(head.len())]) {
-            self.reason = Some(refusal::BARE_LINE_FEED);
-            self.is_unanswered = true;
-            return Phase::Open { ready: Bytes::from_static(NO_REQUEST) };
+        let seen = &head[..end.unwrap_or(head.len())];
+        if has_bare_line_feed(seen) {
+            return self.refuse(refusal::BARE_LINE_FEED);
+        }
+        if has_long_name(seen) {
+            return self.refuse(refusal::LONG_NAME);
         }
         let Some(end) = end else { return Phase::Head(head) };
         self.is_unanswered = true;
-        let Some(length) = declared_length(&head[..end]) else {
+        let Some(mut left) = declared_end(&head[..end]) else {
             return Phase::Open { ready: head.freeze() };
         };
-        let here = (head.len() - end) as u64;
-        if here > length {
-            self.pipelined = head.split_off(end + usize::try_from(length).unwrap_or(0));
+        let here = left.take(&head[end..]);
+        if left == BodyEnd::UNREADABLE {
+            // Chunks that come later go to actix, which closes the connection without an answer.
+            return self.refuse(refusal::UNREADABLE_CHUNKS);
         }
+        self.pipelined = head.split_off(end + here);
         let is_put = head.starts_with(METHOD);
-        let left = length.saturating_sub(here);
         Phase::Counted { ready: head.freeze(), left, is_put, is_answered: false }
+    }
+
+    fn refuse(&mut self, reason: &'static str) -> Phase {
+        self.reason = Some(reason);
+        self.is_unanswered = true;
+        Phase::Open { ready: Bytes::from_static(NO_REQUEST) }
     }
 
     /// Waits for the answer to a complete request, and keeps what comes meanwhile. It reads on so that actix learns
@@ -214,7 +227,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
                 copy_ready(ready, buffer);
                 Poll::Ready(Ok(()))
             }
-            Phase::Counted { left: 0, is_put, is_answered, .. } => {
+            Phase::Counted { left, is_put, is_answered, .. } if left.is_reached() => {
                 this.phase = match (*is_put, *is_answered) {
                     (true, _) => Phase::Spent,
                     (false, true) => Phase::Between,
@@ -223,7 +236,9 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
                 Pin::new(this).poll_read(context, buffer)
             }
             Phase::Complete => this.poll_pipelined(context),
-            Phase::Counted { left, .. } => poll_counted(&mut this.io, left, context, buffer),
+            Phase::Counted { left, .. } => {
+                poll_counted((&mut this.io, &mut this.pipelined), left, context, buffer)
+            }
             // The end of the stream is not reported: the request is complete and gets its answer, even if the client
             // has gone.
             Phase::Spent => {
@@ -280,18 +295,18 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<T> {
     }
 }
 
+/// Reads on in a body; what comes behind its end is kept.
 fn poll_counted<T: AsyncRead + Unpin>(
-    io: &mut T,
-    left: &mut u64,
+    (io, pipelined): (&mut T, &mut BytesMut),
+    left: &mut BodyEnd,
     context: &mut Context<'_>,
     buffer: &mut ReadBuf<'_>,
 ) -> Poll<io::Result<()>> {
-    let most = usize::try_from(*left).unwrap_or(usize::MAX).min(buffer.remaining());
-    let mut part = ReadBuf::new(buffer.initialize_unfilled_to(most));
+    let mut part = ReadBuf::new(buffer.initialize_unfilled());
     ready!(Pin::new(io).poll_read(context, &mut part))?;
-    let count = part.filled().len();
+    let count = left.take(part.filled());
+    pipelined.extend_from_slice(&part.filled()[count..]);
     buffer.advance(count);
-    *left -= count as u64;
     Poll::Ready(Ok(()))
 }
 
@@ -322,42 +337,6 @@ impl<T: AsyncWrite + Unpin> Connection<T> {
 /// Whether `bytes` are the interim answer (100) and nothing else.
 fn is_go_ahead(bytes: &[u8]) -> bool {
     bytes.starts_with(GO_AHEAD) && head_end(bytes).is_none_or(|end| end == bytes.len())
-}
-
-/// Whether the bytes may begin a request, with a method (any token of RFC 9110, 5.6.2). Others go to actix at once.
-fn may_be_request(head: &[u8]) -> bool {
-    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
-    let first = head.split(|&byte| byte == b' ').next().unwrap_or_default();
-    first.strip_suffix(b"\r").unwrap_or(first).iter().all(is_token)
-}
-
-fn has_bare_line_feed(head: &[u8]) -> bool {
-    memchr::memchr_iter(b'\n', head).any(|at| at == 0 || head[at - 1] != b'\r')
-}
-
-/// Where the body begins.
-fn head_end(bytes: &[u8]) -> Option<usize> {
-    memchr::memmem::find(bytes, END_OF_HEAD).map(|at| at + END_OF_HEAD.len())
-}
-
-/// The length that the head declares, or 0 for no body; none where the body delimits itself, or where the head is for
-/// actix to refuse.
-fn declared_length(head: &[u8]) -> Option<u64> {
-    let mut length = None;
-    for line in head.split(|&byte| byte == b'\n') {
-        let Some(colon) = line.iter().position(|&byte| byte == b':') else { continue };
-        let (name, value) = (&line[..colon], &line[colon + 1..]);
-        if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            return None;
-        }
-        if name.eq_ignore_ascii_case(b"content-length") {
-            let value: u64 = std::str::from_utf8(value).ok()?.trim().parse().ok()?;
-            if length.replace(value).is_some() {
-                return None;
-            }
-        }
-    }
-    Some(length.unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -10,13 +10,18 @@ use bytes::Bytes;
 use crate::http::problem;
 use crate::problem::Code;
 
-/// Why this connection refused a head before actix parsed it.
+/// Why this connection refused a request before actix parsed it.
 pub(in crate::http) const BARE_LINE_FEED: &str = "A line of the request's head ends with a line feed alone; end each with a carriage return and a line feed.";
+pub(in crate::http) const LONG_NAME: &str =
+    "A header of the request has a name longer than 65,535 bytes; shorten it.";
+pub(in crate::http) const UNREADABLE_CHUNKS: &str = "The request's body is not made of chunks as its Transfer-Encoding says; look at their sizes and line ends.";
 const UNREADABLE: &str =
     "The request cannot be read as HTTP; look at its first line, its headers and how its body is delimited.";
 const TOO_LARGE: &str = "The head of the request is too large; shorten its headers.";
 const TOO_SLOW: &str =
     "The head of the request did not arrive in time (http.request_timeout_ms); send it at once.";
+const TOO_MANY: &str = "The service holds as many connections as it may (http.connection_limit); close those you do not \
+    need, and try again.";
 /// Headers of body and connection; they are written anew.
 const REPLACED: [&str; 3] = ["content-length", "content-type", "connection"];
 
@@ -34,19 +39,28 @@ pub(in crate::http) fn replacement_for(written: &[u8], reason: Option<&'static s
     if lines.iter().any(|line| name(line) == "x-request-id") {
         return None;
     }
-    let (id, body) = problem::for_malformed_request(code, detail);
     let others = lines.into_iter().filter(|line| !REPLACED.contains(&name(line).as_str()));
-    let own = [
-        "content-type: application/problem+json".to_owned(),
-        format!("content-length: {}", body.len()),
-        "connection: close".to_owned(),
-        format!("x-request-id: {id}"),
-    ];
-    let first = format!("HTTP/1.1 {status}");
-    let head: Vec<&str> =
-        iter::once(first.as_str()).chain(others).chain(own.iter().map(String::as_str)).collect();
-    let answer = format!("{}\r\n\r\n{body}", head.join("\r\n"));
-    Some(answer.into())
+    Some(answer(code, status, detail, others).into())
+}
+
+/// The answer to a connection that is one too many.
+pub(in crate::http) fn too_many() -> String {
+    answer(Code::Overloaded, "503 Service Unavailable", TOO_MANY, iter::once("retry-after: 2"))
+}
+
+fn answer<'a>(
+    code: Code,
+    status: &str,
+    detail: &'static str,
+    others: impl Iterator<Item = &'a str>,
+) -> String {
+    let (id, body) = problem::for_malformed_request(code, detail);
+    let others: String = others.flat_map(|line| [line, "\r\n"]).collect();
+    format!(
+        "HTTP/1.1 {status}\r\n{others}content-type: application/problem+json\r\ncontent-length: {}\r\n\
+         connection: close\r\nx-request-id: {id}\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use tracing::field::Empty;
 
 use super::access_log::AccessLine;
 use super::unread_body::{self, UnreadBody};
+use crate::http::connections;
 use crate::http::problem::{self, ProblemResponse};
 use crate::http::request_id::{REQUEST_ID, RequestId};
 use crate::http::state::HttpState;
@@ -33,6 +34,7 @@ pub(in crate::http) async fn surround<B: MessageBody + 'static>(
         http.status = Empty, account.id = Empty, job.id = Empty,
         template.id = Empty
     );
+    connections::count_for_client(&request);
     let meter = RequestMeter::begin(&request);
     let mut line = AccessLine::begin(&request, &id);
     let unread = unread_body::hold(&mut request);

@@ -2,23 +2,36 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::http::connections::Place;
 use crate::telemetry::HttpMetrics;
 
-/// A stream that counts its bytes, and itself as an open connection until it is dropped.
+/// A stream that counts its bytes, and itself as an open connection until it is dropped. It fails when it has to make way for
+/// another connection.
 pub(in crate::http) struct MeteredStream<T> {
     io: T,
     metrics: HttpMetrics,
+    place: Arc<Place>,
 }
 
 impl<T> MeteredStream<T> {
     /// Counts what `io` reads and writes from now on.
-    pub(in crate::http) fn new(io: T, metrics: HttpMetrics) -> Self {
+    pub(in crate::http) fn new(io: T, metrics: HttpMetrics, place: Arc<Place>) -> Self {
         metrics.connections.inc();
-        Self { io, metrics }
+        Self { io, metrics, place }
+    }
+
+    /// Its place among all connections.
+    pub(in crate::http) fn place(&self) -> &Arc<Place> {
+        &self.place
+    }
+
+    fn check_place(&self, context: &Context<'_>) -> io::Result<()> {
+        if self.place.makes_way(context) { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
     }
 }
 
@@ -34,8 +47,10 @@ impl<T: AsyncRead + Unpin> AsyncRead for MeteredStream<T> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        self.check_place(context)?;
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
+        self.place.is_active();
         self.metrics.received_bytes.inc_by((buffer.filled().len() - before) as u64);
         Poll::Ready(Ok(()))
     }
@@ -47,7 +62,9 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for MeteredStream<T> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.check_place(context)?;
         let written = ready!(Pin::new(&mut self.io).poll_write(context, bytes))?;
+        self.place.is_active();
         self.metrics.sent_bytes.inc_by(written as u64);
         Poll::Ready(Ok(written))
     }
@@ -66,13 +83,17 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
+    use crate::config::Config;
+    use crate::http::connections::Connections;
     use crate::telemetry::metrics::Metrics;
 
     #[tokio::test]
     async fn bytes_and_connections_are_counted() {
         let metrics = Metrics::new().http;
         let (mut near, far) = tokio::io::duplex(64);
-        let mut counted = MeteredStream::new(far, metrics.clone());
+        let connections = Connections::new(&Config::default().http, None, metrics.full.clone());
+        let place = Arc::new(connections).admit([127, 0, 0, 1].into()).unwrap();
+        let mut counted = MeteredStream::new(far, metrics.clone(), place);
         assert_eq!(metrics.connections.get(), 1);
         near.write_all(b"12345").await.unwrap();
         counted.read_exact(&mut [0; 5]).await.unwrap();

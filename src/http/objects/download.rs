@@ -6,6 +6,7 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponseBuilder};
 use bytes::Bytes;
+use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 
 use super::presigned_url;
@@ -14,8 +15,9 @@ use crate::http::problem::{HandlerResult, ProblemResponse};
 use crate::http::state::HttpState;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
+use crate::slots::Slot;
 use crate::storage::presigned_urls::{Operation, PresignedAccess};
-use crate::storage::{ByteRange, Folder, ObjectMeta, StorageKey, StoreError};
+use crate::storage::{ByteRange, Folder, ObjectMeta, ObjectReader, StorageKey, StoreError};
 
 pub(super) type ObjectBody = SizedStream<BoxStream<'static, Result<Bytes, StoreError>>>;
 
@@ -39,6 +41,7 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> Ha
             return Ok(head(StatusCode::OK, &access, &meta).body(body));
         }
     }
+    let transfer = state.shared.connections.begin_transfer(access.key.account()).map_err(any_origin)?;
     match state.store.open(&access.key, range).await {
         Ok(reader) => {
             let status = if range.is_some() { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
@@ -48,7 +51,7 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> Ha
                 let shown = format!("bytes {}-{last}/{}", reader.start, reader.meta.bytes);
                 answer.insert_header((header::CONTENT_RANGE, shown));
             }
-            Ok(answer.body(SizedStream::new(reader.length, reader.chunks)))
+            Ok(answer.body(body(reader, transfer)))
         }
         Err(StoreError::Range { bytes }) => {
             let detail = format!("The object has {bytes} bytes; ask for a range inside them.");
@@ -66,9 +69,18 @@ pub(in crate::http) async fn document(
     view: &JobView,
 ) -> Result<(HttpResponseBuilder, ObjectBody), Problem> {
     let key = view.output_key();
+    let transfer = state.shared.connections.begin_transfer(view.account)?;
     let reader = state.store.open(&key, None).await.map_err(|error| problem_of(&key, &error))?;
     let answer = answer_with(StatusCode::OK, &response_headers(&key, view.file_name()));
-    Ok((answer, SizedStream::new(reader.length, reader.chunks)))
+    Ok((answer, body(reader, transfer)))
+}
+
+/// The bytes of the object; its place among the transfers is free when they are sent.
+fn body(reader: ObjectReader, transfer: Slot) -> ObjectBody {
+    let chunks = reader.chunks.inspect(move |_| {
+        let _held = &transfer;
+    });
+    SizedStream::new(reader.length, chunks.boxed())
 }
 
 fn head(status: StatusCode, access: &PresignedAccess, meta: &ObjectMeta) -> HttpResponseBuilder {
@@ -127,7 +139,7 @@ mod tests {
     use actix_web::test::TestRequest;
 
     use super::*;
-    use crate::domain::ids::JobId;
+    use crate::domain::ids::{AccountId, JobId};
     use crate::domain::kinds::FileKind;
     use crate::http::testing::{TestServer, read};
 
@@ -135,11 +147,14 @@ mod tests {
 
     async fn stored(kind: FileKind) -> (TestServer, String) {
         let server = TestServer::new().await;
+        let path = stored_in(&server, kind).await;
+        (server, path)
+    }
+
+    async fn stored_in(server: &TestServer, kind: FileKind) -> String {
         let key = StorageKey::JobOutput(server.account, JobId::generate(), kind);
         server.state.store.put(&key, Bytes::from_static(CONTENT.as_bytes())).await.unwrap();
-        let url = presigned_url::for_download(&server.state, key).url;
-        let path = server.local(&url);
-        (server, path)
+        server.local(&presigned_url::for_download(&server.state, key).url)
     }
 
     async fn fetch(
@@ -212,6 +227,22 @@ mod tests {
         assert_eq!(shown(&answer, "content-range"), "bytes */10");
         let (status, body) = read(answer).await;
         assert_eq!((status.as_u16(), body["code"].as_str()), (416, Some("range_not_satisfiable")));
+    }
+
+    #[actix_web::test]
+    async fn downloads_in_progress_leave_a_quarter_to_other_accounts() {
+        let server = TestServer::with(|config| config.http.connection_limit = 4).await;
+        let path = stored_in(&server, FileKind::Pdf).await;
+        let answers = [fetch(&server, &path, &[]).await, fetch(&server, &path, &[]).await];
+        let [first, second] = answers.map(ServiceResponse::into_body);
+        let upload = server.state.shared.connections.begin_transfer(server.account).unwrap();
+        let (status, problem) = read(fetch(&server, &path, &[]).await).await;
+        assert_eq!((status.as_u16(), problem["code"].as_str()), (503, Some("overloaded")));
+        assert!(problem["detail"].as_str().unwrap().contains("http.connection_limit"), "{problem}");
+        assert!(server.state.shared.connections.begin_transfer(AccountId::generate()).is_ok());
+        assert_eq!(to_bytes(first).await.unwrap(), CONTENT);
+        assert_eq!(fetch(&server, &path, &[]).await.status(), StatusCode::OK);
+        drop((second, upload));
     }
 
     #[actix_web::test]

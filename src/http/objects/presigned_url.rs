@@ -4,6 +4,7 @@ use actix_web::HttpRequest;
 
 use super::response_headers::response_headers;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
+use crate::http::connections;
 use crate::http::state::HttpState;
 use crate::jobs::messages::InputPart;
 use crate::jobs::view::JobView;
@@ -59,7 +60,11 @@ pub(in crate::http) fn verify(
     let uri = request.uri();
     let path = uri.path().find(MARK).map_or("", |at| &uri.path()[at + MARK.len()..]);
     let query = uri.query().unwrap_or("");
-    state.signer.verify(operation, path, query, state.clock.now()).map_err(|error| match error {
+    let verified = state.signer.verify(operation, path, query, state.clock.now());
+    if let Ok(access) = &verified {
+        connections::count_for_account(request, access.key.account());
+    }
+    verified.map_err(|error| match error {
         PresignError::Invalid => Problem::new(
             Code::AddressInvalid,
             "The address was altered, or is not for this method. Use it exactly as it was given.",

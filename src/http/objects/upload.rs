@@ -28,14 +28,20 @@ enum Destination {
 }
 
 impl Destination {
+    fn account(self) -> AccountId {
+        match self {
+            Self::Job(account, ..) | Self::Template(account, _) => account,
+        }
+    }
+
     async fn open(self, state: &HttpState, limit_bytes: u64) -> Result<CountedUpload, Problem> {
         match self {
             Self::Job(account, job, part) => {
-                actors::ask(state, &state.jobs, OpenUpload { account, job, part, limit_bytes }).await
+                actors::ask(state, account, &state.jobs, OpenUpload { account, job, part, limit_bytes }).await
             }
             Self::Template(account, template) => {
                 let of = TemplateRef { account, template };
-                actors::bounded(state, state.template_reader.stage_upload(of, limit_bytes)).await
+                actors::bounded(state, account, state.template_reader.stage_upload(of, limit_bytes)).await
             }
         }
     }
@@ -43,10 +49,16 @@ impl Destination {
     async fn close(self, state: &HttpState, upload: CountedUpload) -> Result<(), Problem> {
         match self {
             Self::Job(account, job, part) => {
-                actors::ask(state, &state.jobs, CloseUpload { account, job, part, upload }).await
+                actors::ask(state, account, &state.jobs, CloseUpload { account, job, part, upload }).await
             }
             Self::Template(account, template) => {
-                actors::ask(state, &state.templates, CloseTemplateUpload { account, template, upload }).await
+                actors::ask(
+                    state,
+                    account,
+                    &state.templates,
+                    CloseTemplateUpload { account, template, upload },
+                )
+                .await
             }
         }
     }
@@ -71,6 +83,7 @@ async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState
     if declared.is_some_and(|bytes| bytes > limit_bytes) {
         return Err(too_large(limit_bytes));
     }
+    let _transfer = state.shared.connections.begin_transfer(destination.account())?;
     let mut upload = destination.open(state, limit_bytes).await?;
     upload.check_fits(declared.unwrap_or(0))?;
     let longest_s = state.config.http.upload_timeout_s;
@@ -137,7 +150,7 @@ mod tests {
     use tokio::io::AsyncWriteExt;
 
     use super::*;
-    use crate::http::testing::{TestServer, answer_of, answer_until};
+    use crate::http::testing::{TestServer, answer_of, answer_until, until};
 
     const EMPTY_200: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n";
 
@@ -159,6 +172,26 @@ mod tests {
             assert!(actix_web::body::to_bytes(answer.into_body()).await.unwrap().is_empty());
             assert_eq!(stored(&server, template).await, body);
         }
+    }
+
+    /// All of them at the same address.
+    #[actix_web::test]
+    async fn uploads_in_progress_leave_a_quarter_to_other_accounts() {
+        let server = TestServer::with(|config| config.http.connection_limit = 4).await;
+        let (template, path) = server.begin_template().await;
+        let transfer = || server.state.shared.connections.begin_transfer(server.account);
+        let held = [transfer(), transfer(), transfer()];
+        let (status, problem) = server.call(Method::PUT, &path, "<p>").await;
+        assert_eq!((status.as_u16(), problem["code"].as_str()), (503, Some("overloaded")));
+        drop(held);
+        let served = server.serve();
+        let head = format!("PUT {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\n<p");
+        let mut stream = served.send(head.as_bytes()).await;
+        until(|| [transfer(), transfer(), transfer()].iter().any(Result::is_err)).await;
+        stream.write_all(b">").await.unwrap();
+        assert!(answer_of(&mut stream).await.starts_with(EMPTY_200));
+        assert_eq!(stored(&server, template).await, "<p>");
+        served.stop(false).await;
     }
 
     #[actix_web::test]

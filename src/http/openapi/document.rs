@@ -93,6 +93,7 @@ const NEW_JOB: &[Code] = &[
     Code::IdempotencyMismatch,
     Code::SubscriptionRequired,
     Code::QuotaExceeded,
+    Code::JobNotFound,
     Code::TemplateNotFound,
     Code::TemplateUnfinished,
     Code::TemplateArchiveInvalid,

@@ -29,6 +29,6 @@ pub(in crate::http) async fn address(
     NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
 ) -> HandlerResult {
-    let key = actors::bounded(&state, state.template_reader.archive(of)).await?;
+    let key = actors::bounded(&state, of.account, state.template_reader.archive(of)).await?;
     Ok(HttpResponse::Ok().json(AddressBody { presigned_url: presigned_url::for_download(&state, key).url }))
 }

@@ -25,6 +25,6 @@ struct ClonedBody {
     responses((status = 200, description = "The copy is there", body = ClonedBody)),
 )]
 pub(in crate::http) async fn copy(NamedTemplate(of): NamedTemplate, state: Data<HttpState>) -> HandlerResult {
-    let copy = actors::ask(&state, &state.templates, CloneTemplate(of)).await?;
+    let copy = actors::ask(&state, of.account, &state.templates, CloneTemplate(of)).await?;
     Ok(HttpResponse::Ok().json(ClonedBody { new_template_id: copy.to_string() }))
 }

@@ -28,6 +28,6 @@ pub(in crate::http) async fn delete(
     NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
 ) -> HandlerResult {
-    actors::ask(&state, &state.templates, DeleteTemplate(of)).await?;
+    actors::ask(&state, of.account, &state.templates, DeleteTemplate(of)).await?;
     Ok(HttpResponse::Ok().json(DeletedBody { template_id: of.template.to_string() }))
 }

@@ -16,6 +16,6 @@ use crate::http::state::HttpState;
     responses((status = 200, description = "The template", body = TemplateBody)),
 )]
 pub(in crate::http) async fn get(NamedTemplate(of): NamedTemplate, state: Data<HttpState>) -> HandlerResult {
-    let template = actors::bounded(&state, state.template_reader.get(of)).await?;
+    let template = actors::bounded(&state, of.account, state.template_reader.get(of)).await?;
     Ok(HttpResponse::Ok().json(view::whole(&state, of.account, &template)))
 }

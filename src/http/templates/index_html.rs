@@ -1,5 +1,6 @@
 //! `GET` and `POST /templates/{templateId}/index-html`: the text of the template's entry.
 
+use actix_web::http::header::ContentType;
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
@@ -15,6 +16,7 @@ use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::problem::{FieldError, Problem};
 use crate::templates::registry::messages::{ReadIndexHtml, WriteIndexHtml};
+use crate::thread;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = IndexHtml)]
@@ -32,8 +34,12 @@ struct IndexHtmlBody<'a> {
     responses((status = 200, description = "The text", body = IndexHtmlBody)),
 )]
 pub(in crate::http) async fn read(NamedTemplate(of): NamedTemplate, state: Data<HttpState>) -> HandlerResult {
-    let index_html = actors::ask(&state, &state.templates, ReadIndexHtml(of)).await?;
-    Ok(HttpResponse::Ok().json(IndexHtmlBody { index_html: &index_html, template_index: &index_html }))
+    let index_html = actors::ask(&state, of.account, &state.templates, ReadIndexHtml(of)).await?;
+    let length = index_html.len();
+    let encode =
+        move || serde_json::to_vec(&IndexHtmlBody { index_html: &index_html, template_index: &index_html });
+    let body = thread::by_size(length, encode).await.map_err(Problem::from)?.map_err(Problem::internal)?;
+    Ok(HttpResponse::Ok().content_type(ContentType::json()).body(body))
 }
 
 /// Replace the text of the template's entry, in its archive too.
@@ -50,7 +56,7 @@ pub(in crate::http) async fn write(
     payload: Payload,
 ) -> HandlerResult {
     let text = body::read(&request, payload, &state, |body, _| text_of(body)).await?;
-    actors::ask(&state, &state.templates, WriteIndexHtml { of, text }).await?;
+    actors::ask(&state, of.account, &state.templates, WriteIndexHtml { of, text }).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 

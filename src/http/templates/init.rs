@@ -31,7 +31,8 @@ struct InitBody {
 )]
 pub(in crate::http) async fn init(caller: Caller, state: Data<HttpState>) -> HandlerResult {
     actors::admit(&state)?;
-    let template = actors::ask(&state, &state.templates, InitTemplate { account: caller.0 }).await?;
+    let template =
+        actors::ask(&state, caller.0, &state.templates, InitTemplate { account: caller.0 }).await?;
     tracing::Span::current().record("template.id", tracing::field::display(template));
     Ok(HttpResponse::Ok().json(InitBody {
         template_id: template.to_string(),

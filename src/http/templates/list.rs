@@ -46,7 +46,7 @@ pub(in crate::http) async fn list(
     request: HttpRequest,
 ) -> HandlerResult {
     let query = read(&request, caller.0)?;
-    let page = actors::bounded(&state, state.template_reader.list(query)).await?;
+    let page = actors::bounded(&state, caller.0, state.template_reader.list(query)).await?;
     let items = page.items.iter().map(|template| view::summary(&state, caller.0, template)).collect();
     let next_cursor = page.next.map(|last| query::cursor(last.0));
     Ok(HttpResponse::Ok().json(ListBody { items, next_cursor }))

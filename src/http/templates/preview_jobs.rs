@@ -53,7 +53,7 @@ async fn look_up_one(
 ) -> Result<PreviewJob, Problem> {
     let shown = shortened(id);
     let job: JobId = id.parse().map_err(|_| unusable(shown, "is no job id (a UUID)"))?;
-    let preview_of = match actors::ask(state, &state.jobs, WatchJob { account, job }).await {
+    let preview_of = match actors::ask(state, account, &state.jobs, WatchJob { account, job }).await {
         Ok(watched) => check(&watched.borrow(), target).map_err(|why| unusable(shown, &why)),
         Err(problem) if problem.code == Code::JobNotFound => Err(unusable(shown, "is no job of yours")),
         Err(problem) => return Err(problem),

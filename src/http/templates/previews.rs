@@ -89,7 +89,7 @@ pub(in crate::http) async fn render(
         let (refusal, idempotency, request_id) = (None, None, RequestId::text(&request));
         let message =
             InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency, request_id };
-        actors::ask(&state, &state.jobs, message)
+        actors::ask(&state, of.account, &state.jobs, message)
     };
     let (png, pdf) = match join(begin(Target::Png), begin(Target::Pdf)).await {
         (Ok(png), Ok(pdf)) => (png, pdf),
@@ -151,7 +151,7 @@ fn body_of(state: &HttpState, job: &JobView) -> RenderedBody {
 /// Cancels a preview that will not be answered, or deletes it.
 async fn end(state: &HttpState, job: &JobView) {
     let message = DeleteJob { account: job.account, job: job.id };
-    if let Err(problem) = actors::ask(state, &state.jobs, message).await {
+    if let Err(problem) = actors::ask(state, job.account, &state.jobs, message).await {
         tracing::warn!(job.id = %job.id, error = %problem, "a preview stays without the other one");
     }
 }

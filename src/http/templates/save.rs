@@ -42,7 +42,7 @@ pub(in crate::http) async fn save(
     let details = body::read(&request, payload, &state, |body, state| read(&mut body.members()?, state));
     let TemplateDetails { info, ids } = details.await?;
     let previews = preview_jobs::look_up(&state, of.account, &ids).await?;
-    actors::ask(&state, &state.templates, SaveTemplate { of, info, previews }).await?;
+    actors::ask(&state, of.account, &state.templates, SaveTemplate { of, info, previews }).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -62,7 +62,7 @@ pub(in crate::http) async fn update(
 ) -> HandlerResult {
     let (TemplateDetails { info, ids }, content) = body::read(&request, payload, &state, read_update).await?;
     let previews = preview_jobs::look_up(&state, of.account, &ids).await?;
-    actors::ask(&state, &state.templates, UpdateTemplate { of, content, info, previews }).await?;
+    actors::ask(&state, of.account, &state.templates, UpdateTemplate { of, content, info, previews }).await?;
     Ok(HttpResponse::Ok().json(UpdatedBody { new_content_id: content.to_string() }))
 }
 

@@ -19,6 +19,6 @@ pub(in crate::http) async fn unzip(
     NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
 ) -> HandlerResult {
-    actors::ask(&state, &state.templates, UnzipTemplate(of)).await?;
+    actors::ask(&state, of.account, &state.templates, UnzipTemplate(of)).await?;
     Ok(HttpResponse::NoContent().finish())
 }

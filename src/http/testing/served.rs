@@ -47,3 +47,13 @@ pub(in crate::http) async fn answer_until(stream: &mut TcpStream, end: &str) -> 
     }
     text
 }
+
+/// Waits for a condition; fails when it does not come within 20 seconds.
+pub(in crate::http) async fn until(mut holds: impl FnMut() -> bool) {
+    let wait = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(1)).await; // poll
+        }
+    };
+    timeout(Duration::from_secs(20), wait).await.expect("it comes to hold");
+}

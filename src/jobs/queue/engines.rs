@@ -35,6 +35,17 @@ pub struct EngineLimit {
     pub account_limit: usize,
 }
 
+/// Turns that are all taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FullTurns {
+    /// Those of this heavy engine.
+    Of(&'static str),
+    /// Those of all heavy engines together.
+    Heavy,
+    /// Those of the service: any turn would do.
+    Any,
+}
+
 /// The turns under way.
 #[derive(Debug, Default)]
 pub(super) struct EngineTurns {
@@ -91,6 +102,33 @@ impl EngineTurns {
             && under_way(self.accounts.get(&(account, *engine))) < *account_limit
     }
 
+    /// Whether the account has its share of the turns that a job of this kind needs.
+    pub(super) fn has_share(&self, account: AccountId, kind: JobKind) -> bool {
+        let limit = self.limits.kinds.get(&kind);
+        limit.is_some_and(|limit| {
+            self.accounts.get(&(account, limit.engine)).is_some_and(|count| *count >= limit.account_limit)
+        })
+    }
+
+    /// Which turns are all taken that a job of this kind needs.
+    pub(super) fn full_for(&self, kind: JobKind) -> Option<FullTurns> {
+        let limit = self.limits.kinds.get(&kind)?;
+        if self.engines.get(limit.engine).copied().unwrap_or(0) >= limit.turns {
+            Some(FullTurns::Of(limit.engine))
+        } else {
+            (self.all >= self.limits.all).then_some(FullTurns::Heavy)
+        }
+    }
+
+    /// A turn made way: it counts for its account only from now on.
+    pub(super) fn make_way(&mut self, kind: JobKind) {
+        let Some(engine) = self.engine_of(kind) else { return };
+        self.all = self.all.saturating_sub(1);
+        if let Some(count) = self.engines.get_mut(engine) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
     pub(super) fn begin(&mut self, account: AccountId, kind: JobKind) {
         let Some(engine) = self.engine_of(kind) else { return };
         self.all += 1;
@@ -98,11 +136,11 @@ impl EngineTurns {
         *self.accounts.entry((account, engine)).or_default() += 1;
     }
 
-    pub(super) fn end(&mut self, account: AccountId, kind: JobKind) {
+    /// A turn ends, which may have made way before.
+    pub(super) fn end(&mut self, account: AccountId, kind: JobKind, has_made_way: bool) {
         let Some(engine) = self.engine_of(kind) else { return };
-        self.all = self.all.saturating_sub(1);
-        if let Some(count) = self.engines.get_mut(engine) {
-            *count = count.saturating_sub(1);
+        if !has_made_way {
+            self.make_way(kind);
         }
         if let Some(count) = self.accounts.get_mut(&(account, engine)) {
             *count = count.saturating_sub(1);

@@ -40,7 +40,7 @@ use self::engines::EngineTurns;
 use crate::domain::ids::{AccountId, JobId};
 use crate::telemetry::Gauge;
 
-pub use self::engines::EngineLimits;
+pub use self::engines::{EngineLimits, FullTurns};
 
 /// Why a job gets no place in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,22 @@ pub struct Turn {
     estimate: Duration,
     /// When the turn began, in arrivals.
     began: u64,
+    /// Whether its job made way: the turn is not counted any more, except for its account.
+    has_made_way: bool,
+}
+
+impl Turn {
+    /// Whether its job made way for other accounts.
+    pub fn has_made_way(&self) -> bool {
+        self.has_made_way
+    }
+}
+
+/// An account that waits for a turn which others hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Starved {
+    pub account: AccountId,
+    pub full: FullTurns,
 }
 
 #[derive(Debug, Default)]
@@ -207,16 +223,46 @@ impl FairQueue {
         self.engines.begin(account, kind);
         self.note_new_first_job(account, kind);
         self.vacate(account);
-        Some(Turn { account, job, kind, estimate, began: self.arrivals })
+        Some(Turn { account, job, kind, estimate, began: self.arrivals, has_made_way: false })
+    }
+
+    /// The accounts that wait for turns which others hold, by what they were charged; `is_full`: all turns of the service are
+    /// taken.
+    pub fn starved(&self, is_full: bool) -> Vec<Starved> {
+        let waits = |account: AccountId, jobs: &AccountJobs| {
+            let (_, kind) = jobs.waiting.front().filter(|_| jobs.running < self.limits.running)?;
+            if self.engines.has_share(account, *kind) {
+                return None;
+            }
+            let full = self.engines.full_for(*kind).or(is_full.then_some(FullTurns::Any))?;
+            Some(Starved { account, full })
+        };
+        let starved =
+            self.accounts.iter().filter_map(|(account, jobs)| Some((jobs.charged, waits(*account, jobs)?)));
+        let mut starved: Vec<_> = starved.collect();
+        starved.sort_by_key(|(charged, _)| *charged);
+        starved.into_iter().map(|(_, starved)| starved).collect()
+    }
+
+    /// The heavy engine that the job of a turn needs.
+    pub fn engine_of(&self, turn: &Turn) -> Option<&'static str> {
+        self.engines.engine_of(turn.kind)
+    }
+
+    /// The job of a turn made way: another one may have its turn.
+    pub fn make_way(&mut self, turn: &mut Turn) {
+        if !std::mem::replace(&mut turn.has_made_way, true) {
+            self.engines.make_way(turn.kind);
+        }
     }
 
     /// Ends a turn and charges what its job cost; `None` where the job did not run.
     #[expect(clippy::needless_pass_by_value, reason = "a turn ends once")]
     pub fn end_turn(&mut self, turn: Turn, cost: Option<Duration>) {
-        let Turn { account, kind, estimate, began, .. } = turn;
+        let Turn { account, kind, estimate, began, has_made_way, .. } = turn;
         let cost = cost.map(|cost| cost.max(LEAST_COST));
         self.running = self.running.saturating_sub(1);
-        self.engines.end(account, kind);
+        self.engines.end(account, kind, has_made_way);
         if let Some(jobs) = self.accounts.get_mut(&account) {
             if jobs.running >= self.limits.running {
                 jobs.raise_to_virtual_time(self.virtual_time);

@@ -226,9 +226,12 @@ impl Actor for JobRegistry {
 impl StreamHandler<JobNotice> for JobRegistry {
     fn handle(&mut self, (job, number, notice): JobNotice, ctx: &mut Self::Context) {
         if let Notice::SlotFree { cost } = notice {
-            if let Some(turn) = self.dispatcher.turns.remove(&number) {
-                self.dispatcher.queue.end_turn(turn, cost);
-            }
+            self.dispatcher.end_turn(number, cost);
+            return self.dispatch(ctx);
+        }
+        if notice == Notice::MadeWay {
+            self.context.pipeline.metrics.jobs.made_way.inc();
+            self.dispatcher.make_way(number);
             return self.dispatch(ctx);
         }
         let Some(active) = self.active.get(&job).filter(|active| active.number == number).cloned() else {
@@ -258,7 +261,7 @@ impl StreamHandler<JobNotice> for JobRegistry {
                 self.dispatcher.remove_running(job);
                 self.recover(job, &active, ctx);
             }
-            Notice::SlotFree { .. } => {}
+            Notice::SlotFree { .. } | Notice::MadeWay => {}
         }
     }
 }

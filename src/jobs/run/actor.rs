@@ -80,7 +80,7 @@ impl JobActor {
     fn started_record(&self) -> JobRecord {
         let mut record = self.record.clone();
         record.state = JobState::Queued;
-        record.started_at = record.started_at.or_else(|| Some(self.context.clock.now()));
+        record.started_at = record.started_at.or_else(|| Some(record.not_before(self.context.clock.now())));
         record
     }
 
@@ -210,7 +210,7 @@ impl JobActor {
         let End { mut record, event } = end;
         let Verdict::Move(state) = self.record.state.on(event) else { return Box::pin(fut::ready(Ok(()))) };
         record.state = state;
-        record.finished_at = Some(self.context.clock.now());
+        record.finished_at = Some(record.not_before(self.context.clock.now()));
         // A presigned URL gives write access to the caller's store, so it is deleted when it is not needed any more.
         record.deliver_to = None;
         let context = self.context.clone();
@@ -280,12 +280,20 @@ impl Handler<Create> for JobActor {
             let keys: Vec<_> = placed.objects.iter().map(|(key, _)| *key).collect();
             // The record comes last: a record that is seen after a crash must find the objects that it names.
             let objects = placed.objects.into_iter().map(|(key, bytes)| put(&context, key, bytes));
-            let stored = futures_util::future::try_join_all(objects).await;
-            let committed = match stored {
-                Ok(_) => context.journal.commit(&record, placed.batch).await.map_err(Problem::from),
-                Err(problem) => Err(problem),
+            // All of them: a write that is dropped goes on in its thread, and would come behind the deletion.
+            let stored = futures_util::future::join_all(objects).await;
+            let stored: Result<Vec<()>, Problem> = stored.into_iter().collect();
+            let (committed, is_unwritten) = match stored {
+                Ok(_) => {
+                    let committed = context.journal.commit(&record, placed.batch).await;
+                    let is_unwritten = committed.as_ref().is_err_and(IndexError::left_nothing);
+                    (committed.map_err(Problem::from), is_unwritten)
+                }
+                Err(problem) => (Err(problem), true),
             };
-            if committed.is_err() {
+            // Hazard: an index that fails may have written the record all the same, and the next start finds it. Without its
+            // inputs that job could only fail. Where there is no record, the sweep deletes them.
+            if is_unwritten {
                 inputs::delete(context.pipeline.store.as_ref(), &keys).await;
             }
             committed.map(|()| {
@@ -362,7 +370,7 @@ impl Handler<Assigned> for JobActor {
         let mut record = self.record.clone();
         record.state = state;
         record.attempts += 1;
-        record.run_at = Some(self.context.clock.now());
+        record.run_at = Some(record.not_before(self.context.clock.now()));
         let (journal, slot) = (self.context.journal.clone(), message.0);
         let written = async move {
             // Unsynced: the count matters only when the run crashes the service. A crash within half a second (the interval at
@@ -396,9 +404,8 @@ impl Handler<CommitUpload> for JobActor {
         let (key, context, job) =
             (self.context.upload_staging().of(&key), self.context.clone(), self.record.id);
         let stored = async move {
-            let stored = upload.commit(&key).await?;
-            context.stored.set(job, part, stored);
-            Ok(())
+            let store = context.pipeline.store.as_ref();
+            Ok(context.stored.place(store, (job, part), upload, &key).await?)
         };
         AtomicResponse::new(Box::pin(stored.into_actor(self)))
     }

@@ -10,6 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::domain::ids::{AccountId, JobId};
 use crate::slots::meter::{CostMeter, CostTimer};
+use crate::slots::way::Way;
 
 /// What happened to a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum Notice {
     Idle,
     /// The job's actor has stopped, by a panic where the job has not ended.
     ActorStopped,
+    /// The run made way for other accounts.
+    MadeWay,
     /// A slot is free again.
     SlotFree {
         /// What the run cost; `None` where the job did not run.
@@ -27,8 +30,8 @@ pub enum Notice {
     },
 }
 
-/// A notice with its job, and the number of the actor (of `SlotFree`: of the slot): a notice of an actor that was replaced
-/// must not be taken for one of its successor.
+/// A notice with its job, and the number of the actor; of `MadeWay` and `SlotFree` that of the slot. A notice of an actor that
+/// was replaced must not be taken for one of its successor.
 pub type JobNotice = (JobId, u64, Notice);
 
 /// Sends the notices of one actor; sends `ActorStopped` when it is dropped, so that a panic is reported too.
@@ -61,7 +64,7 @@ impl Drop for ActorGuard {
 /// panicked makes no other report, and would cost its account nothing.
 #[derive(Debug)]
 pub struct RunSlot {
-    account: AccountId,
+    way: Way,
     job: JobId,
     number: u64,
     registry: UnboundedSender<JobNotice>,
@@ -70,18 +73,28 @@ pub struct RunSlot {
 }
 
 impl RunSlot {
-    /// The slot with this number, for a job of the account.
+    /// The slot with this number, for a job of the account, which makes way after it held something for `after`.
     pub fn new(
         (account, job): (AccountId, JobId),
         number: u64,
         registry: UnboundedSender<JobNotice>,
+        after: Duration,
     ) -> Self {
-        Self { account, job, number, registry, run: None }
+        let sender = registry.clone();
+        let way = Way::new(account, after, move || {
+            let _ = sender.send((job, number, Notice::MadeWay));
+        });
+        Self { way, job, number, registry, run: None }
+    }
+
+    /// How its job makes way.
+    pub fn way(&self) -> &Way {
+        &self.way
     }
 
     /// Begins the run; answers its meter, which runs until the slot is dropped.
     pub fn begin(&mut self) -> CostMeter {
-        let meter = CostMeter::new(self.account);
+        let meter = CostMeter::of(self.way.clone());
         let timer = meter.begin_turn();
         self.run = Some((meter.clone(), timer));
         meter
@@ -104,7 +117,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_run_costs_the_time_its_slot_was_held_and_an_unused_slot_nothing() {
         let (registry, mut notices) = tokio::sync::mpsc::unbounded_channel();
-        let slot = || RunSlot::new((AccountId::generate(), JobId::generate()), 1, registry.clone());
+        let slot = || RunSlot::new((AccountId::generate(), JobId::generate()), 1, registry.clone(), SECOND);
         let mut cost = || notices.try_recv().map(|(_, _, notice)| notice);
         let (unused, mut used) = (slot(), slot());
         tokio::time::advance(SECOND).await;

@@ -62,7 +62,7 @@ impl Journal {
     /// Writes the record, and `with` it, in one batch; durable when it answers.
     ///
     /// # Errors
-    /// When the index fails: nothing is written then.
+    /// When the index fails; [`IndexError::left_nothing`] says whether nothing is written then.
     pub async fn commit(&self, record: &JobRecord, with: WriteBatch) -> Result<(), IndexError> {
         self.index.commit(self.write_batch(record, with)?).await
     }

@@ -128,6 +128,12 @@ impl JobRecord {
         }
     }
 
+    /// This moment, or that of the job's last event where the clock was put back since: the job's times stay in their order.
+    pub fn not_before(&self, now: Timestamp) -> Timestamp {
+        let events = [self.started_at, self.run_at].into_iter().flatten();
+        events.fold(self.created_at, Timestamp::max).max(now)
+    }
+
     /// The kind of its document; before there is one, the usual one of its target.
     pub fn file(&self) -> FileKind {
         Output::file_of(self.output.as_ref(), self.target)

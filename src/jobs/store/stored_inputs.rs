@@ -23,8 +23,8 @@ use crate::pipeline::InlineInputs;
 use crate::problem::{Code, Problem};
 use crate::storage::index::WriteBatch;
 use crate::storage::{
-    self, ObjectStore, StorageKey, StorageQuota, StorageReservation, StoreError, UploadStaging,
-    upload_staging,
+    self, CountedUpload, ObjectStore, StorageKey, StorageQuota, StorageReservation, StoreError,
+    UploadStaging, upload_staging,
 };
 
 /// Jobs whose inputs are looked up at once when the service starts.
@@ -86,13 +86,44 @@ impl StoredInputs {
         job: JobId,
         part: InputPart,
     ) -> StorageReservation {
-        let replaced =
-            self.jobs.lock().get_mut(&job).and_then(|counted| Some(counted.part(part).as_ref()?.bytes()));
-        self.quota.begin(account).replacing(replaced.unwrap_or(0))
+        self.quota.begin(account).replacing(self.part_bytes(job, part))
+    }
+
+    /// How many bytes this input of the job counts.
+    fn part_bytes(&self, job: JobId, part: InputPart) -> u64 {
+        let mut jobs = self.jobs.lock();
+        let counted = jobs.get_mut(&job).and_then(|counted| counted.part(part).as_ref());
+        counted.map_or(0, StorageReservation::bytes)
+    }
+
+    /// Makes an upload the object `key`, durably, and counts it in the place of an earlier one.
+    ///
+    /// # Errors
+    /// When the store fails. It may fail behind a write that it has done, so what is there then counts; where it does not tell
+    /// which one that is, the larger.
+    pub(in crate::jobs) async fn place(
+        &self,
+        store: &dyn ObjectStore,
+        (job, part): (JobId, InputPart),
+        upload: CountedUpload,
+        key: &StorageKey,
+    ) -> Result<(), StoreError> {
+        let (staged, mut stored) = upload.into_parts();
+        let placed = staged.commit(key).await.map(drop);
+        if placed.is_err() {
+            let (new, former) = (stored.bytes(), self.part_bytes(job, part));
+            stored.set_stored(match storage::size_of(store, key).await {
+                Ok(there) if there == Some(new) => new,
+                Ok(_) => former,
+                Err(_) => new.max(former),
+            });
+        }
+        self.set(job, part, stored);
+        placed
     }
 
     /// Counts an input that is stored, in the place of an earlier one.
-    pub(in crate::jobs) fn set(&self, job: JobId, part: InputPart, stored: StorageReservation) {
+    fn set(&self, job: JobId, part: InputPart, stored: StorageReservation) {
         let former = self.jobs.lock().entry(job).or_default().part(part).replace(stored);
         drop(former);
     }

@@ -196,7 +196,19 @@ impl Database {
 
     fn sync(&self) -> Result<(), String> {
         let outcome = self.db.flush().map_err(Error::other).and_then(|_| self.sync_files());
-        outcome.map_err(|error| error.to_string()).inspect_err(|cause| self.give_up(cause.clone()))
+        outcome.map_err(|error| self.not_synced(&error))
+    }
+
+    /// Gives up for the error of a sync; returns it as text.
+    pub(super) fn not_synced(&self, error: &Error) -> String {
+        self.give_up(error.to_string());
+        error.to_string()
+    }
+
+    /// The error of a fail point before a write, as of space that cannot be allocated.
+    #[cfg(debug_assertions)]
+    pub(super) fn refused(&self, error: &Error) -> IndexError {
+        space::refused(&self.path, error)
     }
 
     /// Syncs the files: sled's flush hands the log to the kernel only. Pages that did not fit the log, should there be any, are

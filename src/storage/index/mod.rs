@@ -68,6 +68,20 @@ pub enum IndexError {
     Closed,
 }
 
+impl IndexError {
+    /// Whether nothing of a refused batch was written. Of one that failed the next start may find it written.
+    pub fn left_nothing(&self) -> bool {
+        match self {
+            Self::InUse(_)
+            | Self::Damaged { .. }
+            | Self::Full { .. }
+            | Self::Refused { .. }
+            | Self::Closed => true,
+            Self::Failed(_) => false,
+        }
+    }
+}
+
 /// A full disk is temporary; everything else is an internal error.
 impl From<IndexError> for Problem {
     fn from(error: IndexError) -> Self {

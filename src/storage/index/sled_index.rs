@@ -14,6 +14,8 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use super::database::{Database, WriteRequest};
 use super::{Entry, Index, IndexError, KeyWrite, WriteBatch, value};
 use crate::config::{StorageConfig, as_count};
+#[cfg(debug_assertions)]
+use crate::failpoint::{Step, meet};
 use crate::telemetry::Histogram;
 use crate::telemetry::IndexMetrics;
 use crate::telemetry::metrics::Metrics;
@@ -77,7 +79,7 @@ impl SledIndex {
         let since = Instant::now();
         let written = self.write(batch, durable);
         #[cfg(debug_assertions)]
-        let written = crate::storage::failpoint::around(written);
+        let written = self.between_fail_points(written, durable);
         let written = written.await;
         self.metrics.commits.of([if durable { "durable" } else { "unsynced" }]).inc();
         match &written {
@@ -109,6 +111,25 @@ impl SledIndex {
         let database = self.database()?;
         let read = spawn_blocking(move || reading(&database)).await;
         read.unwrap_or_else(|error| Err(IndexError::Failed(error.to_string())))
+    }
+}
+
+#[cfg(debug_assertions)]
+impl SledIndex {
+    /// A write between two fail points, for tests: a disk that is full before it has no space to allocate, one that is full
+    /// after it cannot be synced.
+    async fn between_fail_points(
+        &self,
+        written: impl Future<Output = Result<(), IndexError>> + Send,
+        durable: bool,
+    ) -> Result<(), IndexError> {
+        let database = self.database()?;
+        meet(Step::Index).await.map_err(|error| database.refused(&error))?;
+        let written = written.await;
+        match meet(Step::Index).await {
+            Err(error) if durable => Err(IndexError::Failed(database.not_synced(&error))),
+            Ok(()) | Err(_) => written,
+        }
     }
 }
 

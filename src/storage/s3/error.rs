@@ -16,6 +16,15 @@ use crate::storage::StoreError;
 pub(super) const ANSWER_LIMIT_BYTES: usize = 16 << 10;
 const WORD_LIMIT_BYTES: usize = 64;
 
+/// The error of a store that answers 500, for tests.
+#[cfg(debug_assertions)]
+pub(in crate::storage) fn answer_500() -> StoreError {
+    let text = str::to_owned;
+    let address =
+        BucketAddress { bucket: text("documents"), host: text("127.0.0.1"), region: text("us-east-1") };
+    RequestError::of_answer(500, b"").into_error(&address, Action::Put, "object")
+}
+
 /// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RequestError {

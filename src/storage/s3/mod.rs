@@ -22,6 +22,8 @@ use futures_util::{StreamExt, TryStreamExt};
 use s3::serde_types::ObjectIdentifier;
 use tokio::time::timeout;
 
+#[cfg(debug_assertions)]
+pub(super) use error::answer_500;
 pub use presigned_urls::S3PresignedUrls;
 
 use self::client::{BucketClient, Chunks, Download, plain_tag};

@@ -124,7 +124,7 @@ impl Saving {
         let mut record = former.clone();
         record.unfinished = false;
         record.upload_bytes = 0;
-        record.updated_at = templates.clock.now();
+        record.changed(templates.clock.now());
         let replaced: Vec<_> = [&former].into_iter().chain(&draft).collect();
         let mut change = PendingChange::begin(writer, lock, former.account, &replaced);
         record.content = Some(copy_content(&mut change, source, &record, content).await?);

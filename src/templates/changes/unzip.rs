@@ -176,7 +176,7 @@ async fn write_entry(
         record.upload_bytes = before.upload_bytes;
     } else {
         record.content = Some(content);
-        record.updated_at = templates.clock.now();
+        record.changed(templates.clock.now());
     }
     if let Some(info) = &mut record.info {
         let key = StorageKey::Template(of.account, of.template, info.object, TemplatePart::Info);

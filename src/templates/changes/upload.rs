@@ -5,7 +5,7 @@ use actix::prelude::*;
 use super::commit::PendingChange;
 use crate::domain::ids::TemplateId;
 use crate::problem::Problem;
-use crate::storage::StorageKey;
+use crate::storage::{StorageKey, size_of};
 use crate::templates::registry::locks::TemplateLock;
 use crate::templates::registry::messages::{CloseTemplateUpload, InitTemplate};
 use crate::templates::registry::record::TemplateRecord;
@@ -53,7 +53,15 @@ async fn close(writer: &TemplateWriter, message: CloseTemplateUpload) -> Result<
     let change = PendingChange::continue_with(writer, lock.clone(), reservation);
     change.commit(&[&former], begun.clone(), Vec::new()).await?;
     let placed = staged.commit(&key).await;
-    let there = if placed.is_ok() { bytes } else { former.upload_bytes };
+    let there = match &placed {
+        Ok(_) => bytes,
+        // A store may fail behind a write that it has done. Where it does not tell which one is there, the larger counts.
+        Err(_) => match size_of(context.store.as_ref(), &key).await {
+            Ok(there) if there == Some(bytes) => bytes,
+            Ok(_) => former.upload_bytes,
+            Err(_) => larger,
+        },
+    };
     if there < larger {
         count_less(writer, lock, &begun, there).await;
     }

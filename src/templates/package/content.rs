@@ -1,5 +1,6 @@
 //! What bytes are, by their content: an archive, a text of some kind, or something that is no template.
 
+use latex_pandoc::line_ranges_with;
 use memchr::{memchr, memmem};
 
 use super::end_record::{END, END_LIMIT_BYTES};
@@ -143,12 +144,12 @@ fn is_latex(bytes: &[u8]) -> bool {
         return false;
     }
     // A line that begins with a command and has the class in it, by itself or behind other commands.
-    let mut lines = bytes.split(|&byte| byte == b'\n').map(|line| {
-        let line = line.trim_ascii_start();
-        line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
-    });
-    let classes = [b"\\documentclass", b"\\documentstyle"].map(memmem::Finder::new);
-    lines.any(|line| line.starts_with(b"\\") && classes.iter().any(|class| class.find(line).is_some()))
+    line_ranges_with(bytes, b"\\document").any(|(_, line)| {
+        let line = bytes[line].trim_ascii_start();
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let has = |class: &[u8]| memmem::find(line, class).is_some();
+        line.starts_with(b"\\") && (has(b"\\documentclass") || has(b"\\documentstyle"))
+    })
 }
 
 /// Whether an archive, which may be damaged, begins as those of Office do.

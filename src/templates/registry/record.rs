@@ -149,6 +149,11 @@ impl TemplateRecord {
         }
     }
 
+    /// Notes the time of a change. Where the clock was put back, the time of the last one stays.
+    pub fn changed(&mut self, now: Timestamp) {
+        self.updated_at = self.updated_at.max(now);
+    }
+
     /// Whether others than its owner may use it.
     pub fn is_public(&self) -> bool {
         !self.unfinished && self.info.as_ref().is_some_and(|info| info.permissions == Permissions::Public)

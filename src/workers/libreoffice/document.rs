@@ -17,7 +17,7 @@ use super::{ConvertJob, Converted, Remarks, ServerOptions, page};
 use crate::domain::format_opts::Metadata;
 use crate::domain::office_format::OfficeFormat;
 use crate::procfs::status_number;
-use crate::workers::cage;
+use crate::workers::{cage, is_from_outside};
 
 /// Without this LibreOffice shows a dialog for a broken document, and waits for ever.
 pub(super) const LOAD_OPTIONS: &str = "Batch=1";
@@ -298,6 +298,8 @@ fn outcome(ended: &Ended, documents: &DocumentFolder) -> (Converted, Option<(Fil
             Err(error) => Converted::Unwritable(error.to_string()),
         },
         End::Late | End::Signal(libc::SIGXCPU) => Converted::Late,
+        // Before all that blames the document.
+        End::Signal(signal) if is_from_outside(signal) => Converted::Crashed(signal),
         End::Stalled => Converted::Broken("children stood still, one after the other".to_owned()),
         End::Signal(libc::SIGXFSZ) => Converted::TooLong,
         End::Failed(EXHAUSTED) => Converted::OutOfMemory,

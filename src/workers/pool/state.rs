@@ -18,6 +18,8 @@ pub(super) struct PoolState {
     pub is_replacing: bool,
     /// Children that have a job, are started for one, or are getting ready again.
     pub working: usize,
+    /// Those of them whose job made way: they end with it, and others are started in their place.
+    pub leaving: usize,
 }
 
 impl PoolState {

@@ -28,7 +28,11 @@ impl Pool {
         let wanted = self.inner.settings.spares;
         let missing = {
             let mut state = self.inner.state.lock();
-            let others = if self.inner.servers.is_some() { state.kept.len() + state.working } else { 0 };
+            let others = if self.inner.servers.is_some() {
+                (state.kept.len() + state.working).saturating_sub(state.leaving)
+            } else {
+                0
+            };
             let missing = wanted.saturating_sub(state.ready.len() + state.starting + others);
             state.starting += missing;
             self.publish_levels(&state);
@@ -36,7 +40,7 @@ impl Pool {
         };
         for _ in 0..missing {
             let pool = self.clone();
-            tokio::spawn(async move {
+            self.inner.runtime.spawn(async move {
                 let started = pool.start(&[]).await;
                 pool.put(started);
             });
@@ -67,7 +71,7 @@ impl Pool {
             replacement
         };
         let pool = self.clone();
-        tokio::spawn(async move {
+        self.inner.runtime.spawn(async move {
             let started = pool.start(&[]).await;
             let is_ready = started.is_ok();
             pool.put(started);

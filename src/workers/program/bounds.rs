@@ -18,6 +18,10 @@ use crate::workers::usage::{self, Usage};
 pub struct Bounds {
     /// How long it may take (`workers.timeout_ms`).
     pub deadline: Duration,
+    /// Processor time after which it has the lowest priority (`workers.yield_after_ms`).
+    pub undisturbed: Duration,
+    /// How long all of it may sleep (`workers.hung_ms`).
+    pub still: Duration,
     /// Memory, all processes together (`workers.memory_limit_mb`).
     pub memory_bytes: u64,
     /// Processes and threads (`workers.process_limit`).
@@ -64,6 +68,8 @@ impl Bounds {
     pub fn new(config: &WorkersConfig) -> Self {
         Self {
             deadline: Duration::from_millis(config.timeout_ms),
+            undisturbed: Duration::from_millis(config.yield_after_ms),
+            still: Duration::from_millis(config.hung_ms),
             memory_bytes: config.memory_limit_mb << 20,
             processes: config.process_limit,
             processor_s: config.processor_limit_s,

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::bounds::Excess;
+use crate::workers::hung::{Hung, KilledFromOutside};
 
 /// Why a run failed. The texts are for the log.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +26,12 @@ pub enum ProgramError {
     /// It exceeded a limit and was killed.
     #[error("the program was killed, for it took too much: {}", .0.description())]
     TooMuch(Excess),
+    /// It hung and was killed.
+    #[error("the program {0}")]
+    Hung(Hung),
+    /// Somebody else killed it.
+    #[error("the program {0}")]
+    KilledFromOutside(KilledFromOutside),
     /// The system failed.
     #[error("a program's folder cannot be used: {0}")]
     System(io::Error),
@@ -38,6 +45,8 @@ impl ProgramError {
             Self::Input(_) | Self::System(_) => "not_staged",
             Self::Deadline => "deadline",
             Self::TooMuch(excess) => excess.name(),
+            Self::Hung(_) => "hung",
+            Self::KilledFromOutside(_) => "killed",
         }
     }
 }

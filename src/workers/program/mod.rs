@@ -35,6 +35,7 @@ use super::scratch::{Output, OutputError, Scratch};
 use super::spec::{Cage, ChildSpec, Signals, Starts};
 use super::starter::Starter;
 use crate::config::WorkersConfig;
+use crate::slots::way::Way;
 use crate::telemetry::ChildMetrics;
 pub(super) use bounds::excess;
 pub use bounds::{Bounds, Excess};
@@ -107,6 +108,8 @@ pub struct ProgramRun {
     pub inputs: Vec<Input>,
     /// Its limits.
     pub bounds: Bounds,
+    /// How its job makes way: the program then yields to all others.
+    pub way: Option<Way>,
 }
 
 /// A file that a program finds in its folder.
@@ -226,7 +229,7 @@ impl Programs {
         let mut spec = ChildSpec { yields: run.profile.yields, ..spec };
         spec.environment.extend(run.environment);
         let running = Running::start(self, run.name, scratch.caged(spec, cage), (scratch, bounds)).await?;
-        running.finish().await
+        running.finish(run.way.as_ref()).await
     }
 
     /// The cage of a profile; an error where programs may not run at all.
@@ -365,6 +368,17 @@ impl Finished {
     /// See [`OutputError`].
     pub fn open(&self, name: &str, limit_bytes: u64) -> Result<Output, OutputError> {
         self.scratch.open(name, limit_bytes)
+    }
+
+    /// As [`read`](Self::read), for a thread for blocking work.
+    ///
+    /// # Errors
+    /// See [`OutputError`].
+    pub fn read_blocking(&self, name: &str, limit_bytes: u64) -> Result<Bytes, OutputError> {
+        let Output { file, bytes } = self.open(name, limit_bytes)?;
+        let mut content = Vec::with_capacity(usize::try_from(bytes).unwrap_or_default());
+        io::Read::read_to_end(&mut io::Read::take(file, bytes), &mut content)?;
+        Ok(content.into())
     }
 
     /// The content of a file that the program has made.

@@ -1,9 +1,12 @@
 //! A running program: watched until its end, then killed with all that it has started.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,9 +20,13 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{Bounds, Excess, Finished, ProgramError, Programs, excess};
+use crate::slots::way::{MakesWay, Way};
 use crate::telemetry::GaugeGuard;
+use crate::workers::at_work::Working;
 use crate::workers::exec::EXEC_FAILED;
 use crate::workers::group;
+use crate::workers::hung::{KilledFromOutside, Scope, hung};
+use crate::workers::priority::{LONG_LOOK_PAUSE, yield_to_all, yield_to_all_when_long};
 use crate::workers::scratch::Scratch;
 use crate::workers::spec::ChildSpec;
 use crate::workers::starter::{Streams, kill_group};
@@ -47,6 +54,7 @@ struct LiveProcess {
     stderr: JoinHandle<Vec<u8>>,
     is_output_full: CancellationToken,
     scratch: Scratch,
+    at_work: Working,
 }
 
 impl Running {
@@ -78,16 +86,20 @@ impl Running {
         let stdout = tokio::spawn(collect(stdout, bounds.printed_bytes, is_output_full.clone()));
         let stderr = tokio::spawn(collect(stderr, bounds.printed_bytes, is_output_full.clone()));
         let working = GaugeGuard::new(&programs.inner.metrics.children.of([name, "working"]));
-        let live = LiveProcess { child, group, ended, stdout, stderr, is_output_full, scratch };
+        let at_work = programs.inner.starter.begin_work();
+        let live = LiveProcess { child, group, ended, stdout, stderr, is_output_full, scratch, at_work };
         Ok(Self { live: Some(live), bounds, watch: programs.inner.watch, _working: working })
     }
 
     /// Waits until it ends or exceeds a limit, and then ends all of it.
-    pub async fn finish(mut self) -> Result<Finished, ProgramError> {
+    pub async fn finish(mut self, way: Option<&Way>) -> Result<Finished, ProgramError> {
+        let yielding = self.live.as_ref().map(|live| Arc::new(Yielding { leader: live.group }));
+        way.zip(yielding.as_ref()).inspect(|(way, yielding)| way.hold(yielding));
         let outcome = match &self.live {
             Some(live) => live.work(self.bounds, self.watch).await,
             None => Ok(()),
         };
+        drop(yielding);
         let Some(mut live) = self.live.take() else {
             return Err(ProgramError::NotStarted("it is gone already".to_owned()));
         };
@@ -106,8 +118,22 @@ impl Running {
         match status.signal().map(Signal::try_from) {
             Some(Ok(Signal::SIGXCPU)) => Err(ProgramError::TooMuch(Excess::Processor)),
             Some(Ok(Signal::SIGXFSZ)) => Err(ProgramError::TooMuch(Excess::Written)),
-            _ => Ok(Finished { status, stdout, stderr, scratch: live.scratch }),
+            _ => match KilledFromOutside::of(status) {
+                Some(killed) => Err(ProgramError::KilledFromOutside(killed)),
+                None => Ok(Finished { status, stdout, stderr, scratch: live.scratch }),
+            },
         }
+    }
+}
+
+/// A program that yields to all others when its job makes way.
+struct Yielding {
+    leader: i32,
+}
+
+impl MakesWay for Yielding {
+    fn make_way(&self) {
+        yield_to_all(self.leader);
     }
 }
 
@@ -133,6 +159,8 @@ impl LiveProcess {
             ended = self.ended.readable() => ended.map(|_| ()).map_err(ProgramError::System),
             () = self.is_output_full.cancelled() => Err(ProgramError::TooMuch(Excess::Printed)),
             excess = excess(self.group, &folder, bounds, interval) => Err(ProgramError::TooMuch(excess)),
+            hung = hung(self.group, Scope::Whole, bounds.still, || false) => Err(ProgramError::Hung(hung)),
+            never = yield_when_long(self.group, bounds.undisturbed, &self.at_work) => match never {},
             () = sleep(bounds.deadline) => Err(ProgramError::Deadline),
         }
     }
@@ -158,6 +186,20 @@ impl LiveProcess {
             }
         }
         printed
+    }
+}
+
+/// Gives the lowest priority to a program that computed for so long, with all that it has started, once another one works.
+async fn yield_when_long(leader: i32, undisturbed: Duration, at_work: &Working) -> Infallible {
+    loop {
+        sleep(LONG_LOOK_PAUSE).await;
+        if !at_work.has_company() {
+            continue;
+        }
+        let look = spawn_blocking(move || yield_to_all_when_long(leader, undisturbed));
+        if look.await.is_ok_and(|is_long| is_long) {
+            return pending().await;
+        }
     }
 }
 

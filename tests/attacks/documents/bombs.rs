@@ -10,7 +10,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::convert;
-use super::made::{drawing, formula, sheet, slide, word};
+use super::made::{drawing, formula, huge_png, open_document, sheet, sheet_with, slide, word};
 use crate::app::{TestApp, descendants};
 use crate::service::text_of;
 use crate::table::{Outcome, report};
@@ -41,20 +41,8 @@ fn nested_tables(depth: usize) -> Vec<u8> {
     word(&format!("{}<w:p/>{}", open.repeat(depth), close.repeat(depth)), &[], &[])
 }
 
-/// A picture of 50,000 × 50,000 dots, which is a hundred kilobytes.
 fn huge_picture() -> Vec<u8> {
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, 50_000, 50_000);
-    encoder.set_color(png::ColorType::Grayscale);
-    encoder.set_depth(png::BitDepth::One);
-    let mut writer = encoder.write_header().unwrap();
-    let mut stream = writer.stream_writer().unwrap();
-    for _ in 0..50_000 {
-        stream.write_all(&[0x55; 6_250]).unwrap();
-    }
-    stream.finish().unwrap();
-    drop(writer);
-    word(&drawing("r:embed=\"r1\""), &[("image", "media/p.png")], &[("word/media/p.png", &file)])
+    word(&drawing("r:embed=\"r1\""), &[("image", "media/p.png")], &[("word/media/p.png", &huge_png())])
 }
 
 fn entities() -> Vec<u8> {
@@ -102,6 +90,12 @@ fn tags(open: &str) -> String {
     format!("<row r=\"1\">{}{}</row>", cell("A1", &format!("{open}own text")), cell("B1", &ends))
 }
 
+/// A table as large as OpenDocument has it, in three elements.
+const REPEATED: &str = "<table:table table:name=\"T\"><table:table-row table:number-rows-repeated=\"1048576\"><table:table-cell \
+    table:number-columns-repeated=\"16384\" office:value-type=\"float\" office:value=\"1\"><text:p>1</text:p></table:table-cell>\
+    </table:table-row></table:table>";
+
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn documents() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let columns: String = (0..16_384).map(|_| "<c><v>1</v></c>").collect();
     let slow = "<row r=\"1\">".to_owned()
@@ -147,6 +141,31 @@ fn documents() -> Vec<(&'static str, &'static str, Vec<u8>)> {
             sheet(&tags("{:sheet Array(1000000).fill(1)}{#1}"), "", &[], &[]),
         ),
         (
+            "blanks that are counted",
+            "docx",
+            open_document("text", "<text:p>x<text:s text:c=\"2000000000\"/></text:p>", "", &[]),
+        ),
+        ("cells that are repeated", "xlsx", open_document("spreadsheet", REPEATED, "", &[])),
+        (
+            "a span of columns",
+            "docx",
+            word(
+                "<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val=\"1000000000\"/></w:tcPr><w:p/></w:tc></w:tr></w:tbl>",
+                &[],
+                &[],
+            ),
+        ),
+        (
+            "a merged sheet",
+            "xlsx",
+            sheet_with(
+                (&formula("1+1"), "<mergeCells><mergeCell ref=\"A1:XFD1048576\"/></mergeCells>"),
+                "",
+                &[],
+                &[],
+            ),
+        ),
+        (
             "groups in groups",
             "pptx",
             slide(&format!("{}{}", groups.repeat(150), "</p:grpSp>".repeat(150)), &[]),
@@ -156,7 +175,9 @@ fn documents() -> Vec<(&'static str, &'static str, Vec<u8>)> {
 
 #[actix::test]
 async fn whatever_a_document_does_the_next_one_is_made() {
-    let app = TestApp::on_disk(&[("office.timeout_ms", DOCUMENT_MS)]).await;
+    // With one slot there is one server, also where a busy machine is slow to make it ready again.
+    let settings = [("office.timeout_ms", DOCUMENT_MS), ("engines.slots", "[\"libreoffice=1\"]")];
+    let app = TestApp::on_disk(&settings).await;
     assert_eq!(failure_of_next_document(&app).await, None);
     let mut outcomes = Vec::new();
     for (name, kind, document) in documents() {
@@ -201,9 +222,10 @@ async fn a_killed_child_costs_its_own_document_only() {
             let id = if victim == "document" { holders.last() } else { holders.first() };
             kill(Pid::from_raw(i32::try_from(*id.unwrap()).unwrap()), Signal::SIGKILL).unwrap();
         });
-        // A document that lost its server through no fault of its own is made by another one.
-        assert_eq!(view["success"], victim == "server", "{victim}: {view}");
-        assert_ne!(view["errorCode"], "internal", "{victim}: {view}");
+        // A document that lost its process or its server through no fault of its own is made once more.
+        assert_eq!(view["success"], true, "{victim}: {view}");
+        let warning = view["warnings"][0].as_str().unwrap_or_default();
+        assert!(warning.starts_with("LibreOffice was killed from outside"), "{victim}: {view}");
         assert_eq!(failure_of_next_document(&app).await, None, "after the {victim}");
     }
     app.until("nobody of them is left", async || holders(&app).len() == 1).await;

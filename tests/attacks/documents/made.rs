@@ -20,6 +20,7 @@ const ODF: &str = "xmlns:office=\"urn:oasis:names:tc:opendocument:xmlns:office:1
     xmlns:draw=\"urn:oasis:names:tc:opendocument:xmlns:drawing:1.0\" \
     xmlns:svg=\"urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0\" \
     xmlns:script=\"urn:oasis:names:tc:opendocument:xmlns:script:1.0\" \
+    xmlns:presentation=\"urn:oasis:names:tc:opendocument:xmlns:presentation:1.0\" \
     xmlns:xlink=\"http://www.w3.org/1999/xlink\"";
 const TYPE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/";
 const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006/";
@@ -28,7 +29,7 @@ const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006/";
 pub type Parts<'a> = &'a [(&'a str, &'a [u8])];
 
 /// Relationships, each of a kind to a target; those with a scheme or a leading `/` lie outside.
-fn relationships(all: &[(&str, &str)]) -> String {
+pub fn relationships(all: &[(&str, &str)]) -> String {
     let one = |(at, (kind, target)): (usize, &(&str, &str))| {
         let mode = if target.contains(':') { " TargetMode=\"External\"" } else { "" };
         format!("<Relationship Id=\"r{}\" Type=\"{TYPE}{kind}\" Target=\"{target}\"{mode}/>", at + 1)
@@ -45,6 +46,37 @@ fn types(main: &str, content: &str, more: &str) -> String {
          <Default Extension=\"svg\" ContentType=\"image/svg+xml\"/><Default Extension=\"bin\" ContentType=\"application/vnd.ms-office.vbaProject\"/>\
          <Override PartName=\"/{main}\" ContentType=\"application/vnd.openxmlformats-officedocument.{content}.main+xml\"/>{more}</Types>"
     )
+}
+
+/// A text as XML has it.
+pub fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A file of a type that is filled, with these texts: paragraphs of Word, the first cells of Excel's rows, texts of a slide.
+pub fn lines(kind: &str, texts: &[String]) -> Vec<u8> {
+    let texts = texts.iter().map(|text| escaped(text));
+    match kind {
+        "docx" => {
+            let paragraph = |text| format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>");
+            word(&texts.map(paragraph).collect::<String>(), &[], &[])
+        }
+        "xlsx" => {
+            let row = |(at, text): (usize, String)| {
+                let at = at + 1;
+                format!("<row r=\"{at}\"><c r=\"A{at}\" t=\"inlineStr\"><is><t>{text}</t></is></c></row>")
+            };
+            sheet(&texts.enumerate().map(row).collect::<String>(), "", &[], &[])
+        }
+        _ => {
+            let paragraph = |text| format!("<a:p><a:r><a:t>{text}</a:t></a:r></a:p>");
+            let paragraphs = texts.map(paragraph).collect::<Vec<_>>().concat();
+            let shape = format!(
+                "<p:sp><p:nvSpPr><p:cNvPr id=\"3\" name=\"s\"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr><a:xfrm><a:off x=\"100000\" y=\"1500000\"/><a:ext cx=\"8000000\" cy=\"4000000\"/></a:xfrm></p:spPr><p:txBody><a:bodyPr/>{paragraphs}</p:txBody></p:sp>"
+            );
+            slide(&shape, &[])
+        }
+    }
 }
 
 /// A Word file with this body; `related` are `r1`, `r2` … in it.
@@ -98,10 +130,20 @@ pub fn field(code: &str) -> String {
 
 /// An Excel file whose first sheet has these rows.
 pub fn sheet(rows: &str, book: &str, related: &[(&str, &str)], parts: Parts<'_>) -> Vec<u8> {
+    sheet_with((rows, ""), book, related, parts)
+}
+
+/// The same with elements behind the rows, whose `r1` the part `xl/worksheets/_rels/sheet1.xml.rels` names.
+pub fn sheet_with(
+    (rows, behind): (&str, &str),
+    book: &str,
+    related: &[(&str, &str)],
+    parts: Parts<'_>,
+) -> Vec<u8> {
     let workbook = format!(
         "<workbook {SHEET}><sheets><sheet name=\"One\" sheetId=\"1\" r:id=\"r1\"/></sheets>{book}</workbook>"
     );
-    let sheet = format!("<worksheet {SHEET}><sheetData>{rows}</sheetData></worksheet>");
+    let sheet = format!("<worksheet {SHEET}><sheetData>{rows}</sheetData>{behind}</worksheet>");
     let more = "<Override PartName=\"/xl/worksheets/sheet1.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml\"/>\
         <Override PartName=\"/xl/externalLinks/externalLink1.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.externalLink+xml\"/>\
         <Override PartName=\"/xl/connections.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.connections+xml\"/>";
@@ -199,4 +241,33 @@ pub fn open_document(kind: &str, body: &str, scripts: &str, parts: Parts<'_>) ->
         ("content.xml", content.as_bytes()),
     ];
     archive(&[&basis, parts].concat())
+}
+
+/// A workbook with a connection, which is this element's attributes and content.
+pub fn connected(attributes: &str, source: &str) -> Vec<u8> {
+    let connections = format!(
+        "<connections xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><connection id=\"1\" name=\"c\" refreshedVersion=\"6\" refreshOnLoad=\"1\" {attributes}>{source}</connection></connections>"
+    );
+    sheet(
+        &formula("1+1"),
+        "",
+        &[("connections", "connections.xml")],
+        &[("xl/connections.xml", connections.as_bytes())],
+    )
+}
+
+/// A picture of 50,000 × 50,000 dots, which is a hundred kilobytes.
+pub fn huge_png() -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, 50_000, 50_000);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::One);
+    let mut writer = encoder.write_header().unwrap();
+    let mut stream = writer.stream_writer().unwrap();
+    for _ in 0..50_000 {
+        std::io::Write::write_all(&mut stream, &[0x55; 6_250]).unwrap();
+    }
+    stream.finish().unwrap();
+    drop(writer);
+    file
 }

@@ -2,8 +2,11 @@
 //! them, and traces for the next document.
 
 mod bombs;
-mod made;
+mod html;
+mod links;
+pub mod made;
 mod tries;
+mod xml;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,6 +16,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use self::links::LINKS;
 use self::made::{drawing, formula, sheet, word};
 use self::tries::{ATTACKS, DocumentTargets};
 use crate::app::TestApp;
@@ -32,7 +36,12 @@ const MAGENTA: [u8; 3] = [251, 3, 247];
 
 /// Attacks that show files which the cage allows: LibreOffice reads these links whatever its settings say. So only the
 /// cage keeps files out of documents, and nothing that it allows may be a secret.
-const SHOWING: [(&str, &str); 2] = [("fields of RTF", "docx"), ("linked OLE object", "pptx")];
+const SHOWING: [(&str, &str); 4] = [
+    ("fields of RTF", "docx"),
+    ("linked OLE object", "pptx"),
+    ("filled shape, and a program behind it", "pptx"),
+    ("linked pictures and sounds", "pptx"),
+];
 
 /// World-readable files of the machine.
 struct PlantedFiles {
@@ -91,7 +100,12 @@ fn magenta() -> Vec<u8> {
 
 /// What became of a document: the job's view, and the PDF if there is one.
 pub async fn convert(app: &TestApp, kind: &str, document: Vec<u8>) -> (Value, Vec<u8>) {
-    let job = app.init(json!({"type": kind, "target": "pdf", "data": {}})).await;
+    convert_to(app, (kind, "pdf"), document).await
+}
+
+/// The same of another target.
+async fn convert_to(app: &TestApp, (kind, target): (&str, &str), document: Vec<u8>) -> (Value, Vec<u8>) {
+    let job = app.init(json!({"type": kind, "target": target, "data": {}})).await;
     let uploaded = app.put(&job.template_url.unwrap(), document).await;
     let view = app.finish(&job.id).await;
     assert!(uploaded == 200 || uploaded == 422 && view["success"] == false, "{uploaded}: {view}");
@@ -173,7 +187,7 @@ async fn attack(
     showing: &[(&str, &str)],
 ) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
-    for attack in ATTACKS {
+    for attack in ATTACKS.iter().chain(LINKS) {
         let canary = Canary::listen();
         let (view, pdf) = convert(app, attack.kind, (attack.make)(&aim(&canary))).await;
         let mut leaks = canary.hits();

@@ -1,7 +1,8 @@
 //! The attacks of documents: each tries to reach the network or files of the machine, or to run code.
 
 use super::made::{
-    drawing, external_link, field, formula, open_document, sheet, slide, slide_picture, word, word_settings,
+    connected, drawing, external_link, field, formula, open_document, sheet, slide, slide_picture, word,
+    word_settings,
 };
 
 /// A document that tries something: `HTTP` is the canary's address, `FILES` the folder with planted files.
@@ -285,18 +286,7 @@ pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "query of a text file",
         kind: "xlsx",
-        make: |aim| {
-            let connections = format!(
-                "<connections xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><connection id=\"1\" name=\"c\" type=\"6\" refreshedVersion=\"6\" refreshOnLoad=\"1\"><textPr sourceFile=\"{}\"/></connection></connections>",
-                aim.text
-            );
-            sheet(
-                &formula("1+1"),
-                "",
-                &[("connections", "connections.xml")],
-                &[("xl/connections.xml", connections.as_bytes())],
-            )
-        },
+        make: |aim| connected("type=\"6\"", &format!("<textPr sourceFile=\"{}\"/>", aim.text)),
     },
     Attack {
         name: "linked picture",
@@ -404,7 +394,7 @@ pub const ATTACKS: &[Attack] = &[
 ];
 
 /// An Excel file with one link and a formula that uses it.
-fn linked(aim: &DocumentTargets, link: &str, used: &str) -> Vec<u8> {
+pub fn linked(aim: &DocumentTargets, link: &str, used: &str) -> Vec<u8> {
     let [link, used] = [link, used].map(|text| text.replace("SHEET", &aim.sheet));
     let parts = external_link(&link, &aim.workbook);
     let parts: Vec<(&str, &[u8])> =

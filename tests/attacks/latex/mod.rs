@@ -5,6 +5,7 @@ mod bounds;
 mod lists;
 mod pandoc;
 mod tries;
+mod values;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;

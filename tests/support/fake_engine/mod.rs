@@ -140,6 +140,7 @@ impl Press {
             profile: Arc::clone(&self.profile),
             inputs: vec![program_input("in", document)?],
             bounds: self.steps.programs.bounds(),
+            way: None,
         };
         let finished = self.steps.run(job, 1, run).await?;
         if !finished.status.success() && !Path::new(*PROGRAM).exists() {

@@ -59,8 +59,8 @@ pub(super) fn listing(
 ) -> Result<Listing, Error> {
     let names = container::entries_by_name(archive);
     let mut part_of = |name: &str| {
-        let entry = names.get(&name.to_ascii_lowercase()).copied();
-        entry.map(|entry| container::unpack(archive, entry, room, limits)).transpose()
+        let Some(&entry) = names.get(&name.to_ascii_lowercase()) else { return Ok(None) };
+        container::in_utf8(name, container::unpack(archive, entry, room, limits)?).map(Some)
     };
     let xml = part_of(main)?.unwrap_or_default();
     let relations = relationships_in(&part_of(&relationships_of(main))?.unwrap_or_default())?;

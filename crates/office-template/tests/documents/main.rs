@@ -30,6 +30,8 @@ mod forms;
 mod html;
 mod include_limits;
 mod includes;
+#[path = "../../../../fuzz/kept.rs"]
+mod kept;
 mod library;
 mod lists;
 mod locations;

@@ -204,6 +204,16 @@ fn a_plain_document_stays_byte_for_byte() {
     assert_eq!(filled(file.clone()).file, file);
 }
 
+/// Fuzzing found that such bytes came into the filled document.
+#[test]
+fn a_list_of_types_that_is_not_in_utf_8_is_refused() {
+    let mut parts = entries(&with_everything(&p("{name}")).zipped());
+    parts[0].1.extend(b"<!-- \xff -->");
+    let parts: Vec<_> = parts.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    let error = try_fill(zipped(&parts), "{}", "{}").unwrap_err().to_string();
+    assert_eq!(error, "[Content_Types].xml cannot be read: it is not written in UTF-8");
+}
+
 #[test]
 fn lists_that_hide_what_they_say_are_refused() {
     let wide: String = relations(&[]).chars().flat_map(|letter| [letter, '\0']).collect();

@@ -8,7 +8,8 @@ use office_template::{NoFiles, Template};
 use proptest::prelude::*;
 
 use crate::support::{DOCUMENT, document, entries, escape, limits, paragraphs, part, run, zipped};
-use crate::{any, real};
+use crate::workbooks::one_cell;
+use crate::{any, kept, real};
 
 /// How many times each document is cut.
 const TIMES: u64 = 60;
@@ -217,6 +218,31 @@ proptest! {
             edit(&mut xml, from, to, kind);
         }
         any::document(&xml);
+    }
+}
+
+#[test]
+fn files_with_which_fuzzing_begins_are_filled_or_refused() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for xml in &kept::inputs(&top, "document") {
+        any::document(xml);
+    }
+    for parts in &kept::inputs(&top, "office_file") {
+        any::file(parts);
+    }
+}
+
+/// Fuzzing found that such bytes came into the filled workbook, since nothing read them.
+#[test]
+fn a_workbook_that_is_not_in_utf_8_is_refused_by_the_name_of_its_part() {
+    let workbook = one_cell("Hi {name}");
+    for name in ["xl/workbook.xml", "xl/worksheets/sheet1.xml"] {
+        let mut parts = entries(&workbook);
+        let (_, xml) = parts.iter_mut().find(|(found, _)| found == name).expect("the part is there");
+        xml.extend(b"<!-- \xff -->");
+        let parts: Vec<_> = parts.iter().map(|(name, xml)| (name.as_str(), xml.as_slice())).collect();
+        let why = Template::read(zipped(&parts), None, &limits()).err().expect("it is refused").to_string();
+        assert_eq!(why, format!("{name} cannot be read: it is not written in UTF-8"));
     }
 }
 

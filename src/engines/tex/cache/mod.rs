@@ -140,7 +140,7 @@ fn warn_unstored(error: &io::Error) {
 }
 
 fn prelude() -> &'static str {
-    first_file::prelude(TexProgram::Lualatex, true, DOCUMENT)
+    first_file::prelude(TexProgram::Lualatex, true)
 }
 
 /// Makes the cache: lualatex typesets our document, and its cache files are read.

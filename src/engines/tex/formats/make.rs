@@ -19,6 +19,7 @@ use super::{RunSetting, arguments, base, profile};
 use crate::domain::format_opts::TexProgram;
 use crate::domain::site::Site;
 use crate::engines::program;
+use crate::thread;
 use crate::workers::{Bounds, Finished, Input, ProgramError, ProgramRun, SharedFile};
 
 const AHEAD: &str = include_str!("../../../../assets/tex/ahead.tex");
@@ -48,6 +49,8 @@ pub(super) struct FormatRequest {
     pub setting: RunSetting,
     /// The template without any job's page.
     pub site: Site,
+    /// TeX's job name.
+    pub name: String,
     /// The template's text.
     pub template: String,
     /// The part of it that is dumped.
@@ -73,15 +76,29 @@ pub(super) enum Refusal {
     Failed(#[from] ProgramError),
 }
 
+/// What the runs read. Made on a blocking thread: template and packages may be long.
+struct Sources {
+    /// The files that the preamble may read.
+    read: Vec<(String, Bytes)>,
+    /// The page of ours, and the template's own.
+    pages: [SamplePage; 2],
+}
+
+/// A page of the test.
+struct SamplePage {
+    whole: String,
+    /// The same without what the format holds.
+    left: String,
+}
+
 impl FormatRequest {
     /// Makes the format and tests it.
-    pub async fn make(&self) -> Result<SharedFile, Refusal> {
+    pub async fn make(self: &Arc<Self>) -> Result<SharedFile, Refusal> {
         let until = Instant::now() + TIMEOUT;
-        let folder = Folder::of(&self.site);
-        let read = readable(&folder);
-        if read.iter().any(|(_, content)| preamble::has_undumpable(&String::from_utf8_lossy(content))) {
-            return Err(Refusal::Lost);
-        }
+        let own = Arc::clone(self);
+        let sources = thread::on_blocking_thread(move || own.sources()).await;
+        let Sources { read, pages: [of_ours, of_template] } = sources.ok().flatten().ok_or(Refusal::Lost)?;
+        let folder = self.folder(&self.site);
         let first = format!("{}{AHEAD}{}{DUMP}", self.setting.prelude, self.preamble.text);
         let own = ["-ini".to_owned(), "-progname=pdflatex".to_owned()];
         let last = ["&pdflatex".to_owned()];
@@ -95,19 +112,38 @@ impl FormatRequest {
             .programs
             .share(base::EXTENSION, move |file| base::unpack(packed.file, file, limit_bytes));
         let format = written.await.map_err(Refusal::Unwritten)?;
-        let Self { template, preamble, .. } = self;
-        let of_ours = format!("{}{PAGE}", preamble.sample(preamble.head_of(template)));
         // Only the template's own page shows whether moving a line behind the preamble changes anything.
-        let is_tried = self.is_same(&format, of_ours, until).await? && !preamble.is_reordered();
-        let is_tried = self.is_same(&format, preamble.sample(template), until).await? || is_tried;
+        let is_tried = self.is_same(&format, of_ours, until).await? && !self.preamble.is_reordered();
+        let is_tried = self.is_same(&format, of_template, until).await? || is_tried;
         if is_tried { Ok(format) } else { Err(Refusal::Untried) }
     }
 
-    /// Typesets `source` with and without the format; false where that fails without.
-    async fn is_same(&self, format: &SharedFile, source: String, until: Instant) -> Result<bool, Refusal> {
-        let left = self.preamble.left_of(&source);
+    /// `None` where a file of the template leaves what a format does not keep.
+    fn sources(&self) -> Option<Sources> {
+        let read = readable(&self.folder(&self.site));
+        let is_lost = |content: &Bytes| preamble::has_undumpable(&String::from_utf8_lossy(content));
+        if read.iter().any(|(_, content)| is_lost(content)) {
+            return None;
+        }
+        let Self { template, preamble, .. } = self;
+        let page = |whole: String| SamplePage { left: preamble.left_of(&whole), whole };
+        let of_ours = format!("{}{PAGE}", preamble.sample(preamble.head_of(template)));
+        Some(Sources { read, pages: [of_ours, preamble.sample(template)].map(page) })
+    }
+
+    fn folder<'s>(&self, site: &'s Site) -> Folder<'s> {
+        Folder::named(site, self.name.clone())
+    }
+
+    /// Typesets a page with and without the format; false where that fails without.
+    async fn is_same(
+        &self,
+        format: &SharedFile,
+        SamplePage { whole, left }: SamplePage,
+        until: Instant,
+    ) -> Result<bool, Refusal> {
         let Some(without) =
-            self.page(self.setting.base.as_deref(), (self.setting.prelude, source), until).await?
+            self.page(self.setting.base.as_deref(), (self.setting.prelude, whole), until).await?
         else {
             return Ok(false);
         };
@@ -123,7 +159,7 @@ impl FormatRequest {
         until: Instant,
     ) -> Result<Option<Vec<(String, Digest)>>, Refusal> {
         let site = self.site.clone().with_page(source.into());
-        let folder = Folder::of(&site);
+        let folder = self.folder(&site);
         let first = format!("{prelude}{IDENTIFIER}\\input{{{}}}\n", folder.source_name());
         let own = format.map(|format| arguments(TexProgram::Pdflatex, format)).unwrap_or_default();
         let run = self.run(&folder, (own, Vec::new()), (folder.files(), first), (PAGE_DAY, until));
@@ -162,6 +198,7 @@ impl FormatRequest {
                 deadline: until.saturating_duration_since(Instant::now()),
                 ..self.setting.bounds
             },
+            way: None,
         }
     }
 }
@@ -202,7 +239,8 @@ async fn written(finished: &Finished, name: &str) -> Option<Vec<(String, Digest)
     let mut files = Vec::new();
     for file in names.into_iter().filter(|file| !is_note(file)) {
         let content = finished.read(&file, FILE_BYTES).await.ok()?;
-        files.push((file, Sha256::digest(&content).into()));
+        let hashed = thread::by_size(content.len(), move || Sha256::digest(&content).into()).await.ok()?;
+        files.push((file, hashed));
     }
     Some(files)
 }

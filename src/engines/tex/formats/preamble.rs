@@ -8,7 +8,8 @@
 //! the format. Its value is escaped and has no line breaks, so it stays one line. Whether reading it later changes the
 //! pages is found by the test of the format (`make.rs`).
 
-use latex_pandoc::code_of;
+use latex_pandoc::{code_of, without_comments};
+use memchr::memmem;
 
 use super::tags::{Tag, has_tag, without_tags};
 
@@ -36,7 +37,7 @@ const UNDUMPABLE: [&str; 14] = [
     "\\pdfcolorstackinit",
     "\\pdfximage",
 ];
-/// Longer preambles get no format.
+/// Longer preambles get no format, and no line behind so many bytes is looked at: a template may be 90 MB of line ends.
 const LIMIT_BYTES: usize = 256 << 10;
 /// The author is warned of a tag with so many packages after it.
 const SLOW_PACKAGES: usize = 3;
@@ -82,7 +83,7 @@ pub(super) fn of(template: &str, source: &str) -> Option<Preamble> {
     let bytes = template.split_inclusive('\n').take(is_fixed.len()).map(str::len).sum();
     let behind: &str = template.get(bytes..).unwrap_or_default();
     // An unescaped value may use a macro that is now filled later than its author expects, which the test cannot show.
-    if behind.contains(RAW) {
+    if memmem::find(behind.as_bytes(), RAW.as_bytes()).is_some() {
         is_fixed.truncate(is_fixed.iter().position(|is_fixed| !is_fixed).unwrap_or(is_fixed.len()));
     }
     let mut text = String::new();
@@ -95,7 +96,7 @@ pub(super) fn of(template: &str, source: &str) -> Option<Preamble> {
             return None;
         }
     }
-    let is_worth = text.len() <= LIMIT_BYTES && text.lines().any(|line| code_of(line).contains(CLASS));
+    let is_worth = without_comments(&text).contains(CLASS);
     is_worth.then_some(Preamble { text, is_fixed })
 }
 
@@ -103,7 +104,7 @@ pub(super) fn of(template: &str, source: &str) -> Option<Preamble> {
 pub(super) fn early_tag(template: &str) -> Option<EarlyTag> {
     let mut line_with_tag = None;
     let mut packages = 0;
-    for (number, line) in (1..).zip(template.lines()) {
+    for (number, line) in (1..).zip(first_lines(template)) {
         if code_of(line).contains(BEGIN) {
             return line_with_tag
                 .map(|line| EarlyTag { line, packages })
@@ -118,14 +119,25 @@ pub(super) fn early_tag(template: &str) -> Option<EarlyTag> {
 
 /// Whether `text`, a file that a preamble may read, has a command whose effect a format does not store.
 pub(super) fn has_undumpable(text: &str) -> bool {
-    text.lines().any(|line| is_undumpable(code_of(line)))
+    is_undumpable(&without_comments(text))
+}
+
+/// The lines within the first [`LIMIT_BYTES`], each with its end.
+fn first_lines(template: &str) -> impl Iterator<Item = &str> {
+    let mut bytes = 0;
+    template.split_inclusive('\n').take_while(move |line| {
+        bytes += line.len();
+        bytes <= LIMIT_BYTES
+    })
 }
 
 impl Preamble {
     /// `source` with empty comments in place of the dumped lines, so that all other lines keep their numbers.
     pub fn left_of(&self, source: &str) -> String {
-        let lines = source.split_inclusive('\n').enumerate();
-        lines.map(|(at, line)| if self.is_fixed.get(at) == Some(&true) { "%\n" } else { line }).collect()
+        let head = self.head_of(source);
+        let lines = head.split_inclusive('\n').zip(&self.is_fixed);
+        let left = lines.map(|(line, &is_fixed)| if is_fixed { "%\n" } else { line });
+        left.chain(source.get(head.len()..)).collect()
     }
 
     /// Whether a line that fills a macro is read after lines that follow it.
@@ -143,7 +155,7 @@ impl Preamble {
         filled.chain([without_tags(behind, SAMPLE)]).collect()
     }
 
-    /// The lines of `template` up to the last that is dumped.
+    /// The lines of `template`, or of what was made of it, up to the last that is dumped.
     pub fn head_of<'a>(&self, template: &'a str) -> &'a str {
         let bytes = template.split_inclusive('\n').take(self.is_fixed.len()).map(str::len).sum();
         template.get(..bytes).unwrap_or_default()
@@ -179,7 +191,7 @@ fn is_filled(line: &str, now: &str) -> bool {
 fn head(template: &str) -> Vec<bool> {
     let (mut is_fixed, mut count) = (Vec::new(), 0);
     let (mut braces, mut brackets) = (0, 0);
-    for line in template.split_inclusive('\n') {
+    for line in first_lines(template) {
         let code = code_of(line);
         let is_inside = braces != 0 || brackets != 0;
         let is_tagged = has_tag(line);
@@ -195,7 +207,7 @@ fn head(template: &str) -> Vec<bool> {
             count = if braces == 0 && brackets == 0 { is_fixed.len() } else { count };
         }
     }
-    // There is no `\begin{document}` in the template's own text.
+    // There is no `\begin{document}` in the template's own text, or too far behind its beginning.
     Vec::new()
 }
 

@@ -25,7 +25,8 @@ use crate::workers::SharedFile;
 const READ_BYTES: usize = 8 << 20;
 const PDFLATEX: &str = "/usr/bin/pdflatex";
 
-#[derive(Debug)]
+/// Clones share the formats.
+#[derive(Clone, Debug)]
 pub(in crate::engines::tex) struct PreambleFormats {
     table: Arc<Mutex<Table<SharedFile>>>,
     /// One format is made at a time; no job waits for it.
@@ -35,11 +36,12 @@ pub(in crate::engines::tex) struct PreambleFormats {
 }
 
 /// A document whose preamble may have a format.
-pub(in crate::engines::tex) struct PreambleRequest<'a> {
+pub(in crate::engines::tex) struct PreambleRequest {
     pub account: AccountId,
     /// The template with the job's source in the entry's place.
-    pub site: &'a Site,
-    pub source: &'a str,
+    pub site: Site,
+    /// TeX's job name.
+    pub name: String,
     pub setting: RunSetting,
 }
 
@@ -53,8 +55,9 @@ impl PreambleFormats {
         Self { table, permit: Arc::new(Semaphore::new(1)), limit_bytes, metrics }
     }
 
-    /// The format for a document of pdflatex, if it is ready, and a tag that the author is to be warned of.
-    pub fn preloaded(&self, request: &PreambleRequest<'_>) -> (Option<PreloadedSource>, Option<EarlyTag>) {
+    /// The format for a document of pdflatex, if it is ready, and a tag that the author is to be warned of. It takes time by the
+    /// bytes of the site.
+    pub fn preloaded(&self, request: &PreambleRequest) -> (Option<PreloadedSource>, Option<EarlyTag>) {
         let template = request.site.template();
         let Some(text) = template.page().and_then(|page| std::str::from_utf8(page).ok()) else {
             return (None, None);
@@ -66,25 +69,27 @@ impl PreambleFormats {
     /// The ready format of the preamble; starts making it in the background where the preamble has come a second time.
     fn find_or_make(
         &self,
-        request: &PreambleRequest<'_>,
+        request: &PreambleRequest,
         template: &Site,
         text: &str,
     ) -> Option<PreloadedSource> {
-        let preamble = preamble::of(text, request.source)?;
+        let source = &Folder::named(&request.site, request.name.clone()).source();
+        let preamble = preamble::of(text, source)?;
         // Where a line is moved behind the preamble, the test covered this whole template, so the format is for it alone.
         let tried = if preamble.is_reordered() { text } else { preamble.head_of(text) };
-        let key = key(request, tried, &readable(&Folder::of(template)))?;
+        let key = key(request, tried, &readable(&Folder::named(template, request.name.clone())))?;
         let permit = Arc::clone(&self.permit).try_acquire_owned().ok();
         let found = self.table.lock().find(key, permit.is_some());
         match (found, permit) {
             (Found::Ready(format), _) => {
                 self.metrics.formats.of(["used"]).inc();
-                return Some((format, preamble.left_of(request.source).into()));
+                return Some((format, preamble.left_of(source).into()));
             }
             (Found::Wanted, Some(permit)) => {
                 let format_request = FormatRequest {
                     setting: request.setting.clone(),
                     site: template.clone(),
+                    name: request.name.clone(),
                     template: text.to_owned(),
                     preamble,
                     limit_bytes: self.limit_bytes,
@@ -92,7 +97,7 @@ impl PreambleFormats {
                 let (reserved, metrics) =
                     (FormatReservation::new(Arc::clone(&self.table), key), self.metrics.clone());
                 tokio::spawn(async move {
-                    make(reserved, &metrics, format_request).await;
+                    make(reserved, &metrics, Arc::new(format_request)).await;
                     drop(permit);
                 });
             }
@@ -102,7 +107,7 @@ impl PreambleFormats {
     }
 
     /// At a template's second document: the tag that keeps most of its preamble out of a format. The author is warned once.
-    fn early_tag(&self, request: &PreambleRequest<'_>, text: &str) -> Option<EarlyTag> {
+    fn early_tag(&self, request: &PreambleRequest, text: &str) -> Option<EarlyTag> {
         let tag = preamble::early_tag(text)?;
         let mut hash = Hash::new("early tag");
         hash.add(request.account.to_string().as_bytes());
@@ -117,7 +122,7 @@ impl PreambleFormats {
 }
 
 /// Makes a format, and records the outcome in the table and the metrics.
-async fn make(reserved: FormatReservation<SharedFile>, metrics: &TexMetrics, request: FormatRequest) {
+async fn make(reserved: FormatReservation<SharedFile>, metrics: &TexMetrics, request: Arc<FormatRequest>) {
     let made = request.make().await.inspect_err(|refusal| {
         tracing::debug!(reason = %refusal, "a preamble is read with each document");
     });
@@ -136,7 +141,7 @@ async fn make(reserved: FormatReservation<SharedFile>, metrics: &TexMetrics, req
 
 /// A hash of all inputs of a format, and of the template text by which it was `tried`. The account is one of them, also where
 /// two accounts have equal templates: a format is code, and no account's document may run another account's.
-fn key(request: &PreambleRequest<'_>, tried: &str, read: &[(String, Bytes)]) -> Option<Key> {
+fn key(request: &PreambleRequest, tried: &str, read: &[(String, Bytes)]) -> Option<Key> {
     if read.iter().map(|(_, content)| content.len()).sum::<usize>() > READ_BYTES {
         return None;
     }
@@ -146,7 +151,7 @@ fn key(request: &PreambleRequest<'_>, tried: &str, read: &[(String, Bytes)]) -> 
     for path in needs::TREES.into_iter().chain(programs) {
         hash.add(format!("{:?}", base::stamp(Path::new(path))).as_bytes());
     }
-    hash.add(Folder::of(request.site).name.as_bytes());
+    hash.add(request.name.as_bytes());
     hash.add(request.setting.prelude.as_bytes());
     hash.add(tried.as_bytes());
     for (name, content) in read {

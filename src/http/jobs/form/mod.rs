@@ -10,7 +10,6 @@ mod files;
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Duration;
 
 use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::error::PayloadError;
@@ -19,14 +18,15 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpMessage as _, HttpRequest};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
-use tokio::time::timeout;
 
 use self::fields::Fields;
 use self::files::Files;
 use super::accept::essence;
 use crate::domain::encoding;
 use crate::domain::office_format::OfficeFormat;
-use crate::http::body::{self, BodyPermits};
+use crate::http::bodies::BodyMemory;
+use crate::http::body;
+use crate::http::middleware::auth;
 use crate::http::state::HttpState;
 use crate::problem::{Code, FieldError, Problem};
 
@@ -84,8 +84,8 @@ pub(super) fn is_form(request: &HttpRequest) -> bool {
 /// Receives the form.
 ///
 /// # Errors
-/// `payload_too_large`, `overloaded` where other bodies hold the permits, `bad_request` for what is no form or
-/// comes too slowly, `validation_failed` for too many text fields, `template_archive_invalid`.
+/// `payload_too_large`, those of [`BodyMemory`], `bad_request` for what is no form, `validation_failed` for too many text
+/// fields, `template_archive_invalid`.
 pub(super) async fn receive(
     request: &HttpRequest,
     payload: Payload,
@@ -93,12 +93,10 @@ pub(super) async fn receive(
 ) -> Result<Form, Problem> {
     let limit = body::limit(request, state)?;
     let received = Rc::new(Cell::new(0));
-    let mut permits = BodyPermits::of(state);
+    let memory = state.shared.bodies.begin(auth::caller(request)?.0);
     let form = Multipart::new(request.headers(), bounded(payload, limit, Rc::clone(&received)));
-    let longest_s = state.config.http.upload_timeout_s;
-    let arrival = timeout(Duration::from_secs(longest_s), parts(form, &mut permits, state)).await;
-    let form = arrival.unwrap_or_else(|_| Err(FormError::Problem(body::too_slow(longest_s))));
-    request.extensions_mut().insert(permits);
+    let form = memory.receive(Box::pin(parts(form, &memory, state))).await;
+    request.extensions_mut().insert(memory);
     form.map_err(|error| match error {
         FormError::Problem(problem) => problem,
         FormError::Broken(_) if received.get() > limit => body::too_large(limit),
@@ -145,7 +143,7 @@ fn bounded(
     })
 }
 
-async fn parts(mut form: Multipart, permits: &mut BodyPermits, state: &HttpState) -> Result<Form, FormError> {
+async fn parts(mut form: Multipart, memory: &BodyMemory, state: &HttpState) -> Result<Form, FormError> {
     let mut files = Files::new(state.config.templates.archive_entries_limit);
     let mut fields = Fields::of(&state.config);
     let (mut text, mut data) = (None, None);
@@ -153,35 +151,35 @@ async fn parts(mut form: Multipart, permits: &mut BodyPermits, state: &HttpState
         let mut part = part?;
         let name = part.name().unwrap_or_default().to_owned();
         let file = part.content_disposition().and_then(file_name);
-        permits.take(PART_BYTES + name.len() + file.as_ref().map_or(0, String::len))?;
+        memory.take(PART_BYTES + name.len() + file.as_ref().map_or(0, String::len))?;
         match (name.as_str(), file) {
             // Some clients send every part with a file name. An option stays an option then: as a file of the page, a
             // password would be ignored and the document left unprotected.
             (name, Some(_)) if fields::is_field(name) => {
-                receive_field(&mut part, name, &mut fields, permits).await?;
+                receive_field(&mut part, name, &mut fields, memory).await?;
             }
             ("data", _) => {
-                let sent = receive_whole(&mut part, permits).await?;
+                let sent = receive_whole(&mut part, memory).await?;
                 fields.note_repeated("data", data.replace(sent).is_some());
             }
             // A browser sends this for a file input that is empty.
             (_, Some(path)) if path.is_empty() => {
                 fields.count()?;
-                receive_whole(&mut part, permits).await?;
+                receive_whole(&mut part, memory).await?;
             }
             (_, Some(path)) => {
                 files.begin(&path)?;
                 while let Some(chunk) = part.next().await {
                     let chunk = chunk?;
-                    permits.take(chunk.len())?;
+                    memory.take(chunk.len())?;
                     files.write(&chunk)?;
                 }
             }
             ("template", None) => {
-                let sent = receive_whole(&mut part, permits).await?;
+                let sent = receive_whole(&mut part, memory).await?;
                 fields.note_repeated("template", text.replace(sent).is_some());
             }
-            (name, None) => receive_field(&mut part, name, &mut fields, permits).await?,
+            (name, None) => receive_field(&mut part, name, &mut fields, memory).await?,
         }
     }
     let named = files.office_kind();
@@ -207,13 +205,13 @@ async fn receive_field(
     part: &mut Field,
     name: &str,
     fields: &mut Fields,
-    permits: &mut BodyPermits,
+    memory: &BodyMemory,
 ) -> Result<(), FormError> {
     fields.count()?;
     let mut value = BytesMut::new();
     while let Some(chunk) = part.next().await {
         let chunk = chunk?;
-        permits.take(chunk.len())?;
+        memory.take(chunk.len())?;
         fields.take(name, chunk.len())?;
         value.extend_from_slice(&chunk);
     }
@@ -221,11 +219,11 @@ async fn receive_field(
     Ok(())
 }
 
-async fn receive_whole(part: &mut Field, permits: &mut BodyPermits) -> Result<Bytes, FormError> {
+async fn receive_whole(part: &mut Field, memory: &BodyMemory) -> Result<Bytes, FormError> {
     let mut bytes = BytesMut::new();
     while let Some(chunk) = part.next().await {
         let chunk = chunk?;
-        permits.take(chunk.len())?;
+        memory.take(chunk.len())?;
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes.freeze())
