@@ -130,7 +130,10 @@ async fn everything_that_draws_later_is_waited_for_and_nothing_else() {
 #[actix::test]
 async fn requests_are_waited_for() {
     let pool = without_window();
+    let long: String = (0..40_000).map(|n| format!("(function f{n}(a) {{ return a + '{n}' }});\n")).collect();
+    let long = format!("{long} setTimeout(() => p.textContent = 'drawn', 80)");
     let files = [
+        ("long.js", long.as_str()),
         ("n.json", r#"{"n":42}"#),
         ("late.js", "import {text} from './part.js'; setTimeout(() => p.textContent = text, 80)"),
         ("part.js", "export const text = 'drawn'"),
@@ -148,6 +151,8 @@ async fn requests_are_waited_for() {
         "onload = () => setTimeout(() => import('/late.js'), 60)",
         "onload = () => setTimeout(() => { const s = document.createElement('script'); \
             s.src = '/classic.js'; document.body.append(s) }, 60)",
+        "onload = () => setTimeout(() => { const s = document.createElement('script'); \
+            s.src = '/long.js'; document.body.append(s) }, 60)",
         "onload = () => setTimeout(() => { const l = document.createElement('link'); \
             l.rel = 'stylesheet'; l.href = '/a.css'; document.head.append(l) }, 60)",
         "onload = () => setTimeout(() => { const f = document.createElement('iframe'); f.hidden = true; \

@@ -13,6 +13,8 @@ use crate::browser::tab::idle::IdleVerdict;
 
 /// After a response the page may need a moment to go on with it.
 const GRACE: Duration = Duration::from_millis(20);
+/// The same after a script, unless it has begun something.
+const SCRIPT_GRACE: Duration = Duration::from_millis(100);
 /// How long a page is measured that may be computing.
 const COMPUTING_WINDOW: Duration = Duration::from_millis(100);
 /// A page that spends more of its time in tasks computes something (tried: one that polls spends 1 %, one
@@ -113,16 +115,24 @@ fn verdict(page: &OpenPage) -> IdleVerdict {
     page.state.borrow().verdict()
 }
 
-/// Waits until the last response is [`GRACE`] ago. The page's own load counts as one, unless it is [`IdleVerdict::Done`].
+/// Waits until the last response is [`GRACE`] ago, and the last script [`SCRIPT_GRACE`]. The page's own load counts as a
+/// response, unless it is [`IdleVerdict::Done`].
 async fn wait_for_grace(page: &OpenPage) {
     loop {
-        let ended = page.state.borrow().idle.last_end().map(|ended| ended.elapsed());
+        let left = |came: Option<Instant>, grace: Duration| {
+            came.map(|came| grace.saturating_sub(came.elapsed())).unwrap_or_default()
+        };
         let served = page.session.as_ref().and_then(|session| session.quiet_for());
-        let since = ended.into_iter().chain(served).min().unwrap_or(GRACE);
-        if since >= GRACE {
+        let served = served.map(|quiet_for| GRACE.saturating_sub(quiet_for)).unwrap_or_default();
+        let left = {
+            let state = page.state.borrow();
+            let idle = &state.idle;
+            left(idle.last_end(), GRACE).max(left(idle.script_came(), SCRIPT_GRACE)).max(served)
+        };
+        if left.is_zero() {
             return;
         }
-        tokio::time::sleep(GRACE.saturating_sub(since)).await;
+        tokio::time::sleep(left).await;
     }
 }
 

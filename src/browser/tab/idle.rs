@@ -230,6 +230,12 @@ impl IdleState {
         self.loads.last_end(self.verdict() != IdleVerdict::Done).max(self.worker_reported)
     }
 
+    /// When a script came about which no watch has reported anything since. Hazard: it is compiled beside the page before it runs,
+    /// and on a loaded machine the page is at rest meanwhile (seen: printed 20 ms after the script had come).
+    pub(in crate::browser) fn script_came(&self) -> Option<Instant> {
+        self.loads.script_came().filter(|came| self.last_busy < Some(*came))
+    }
+
     fn report(&mut self, event: Event<'_>, worker: Option<i64>) {
         self.event_count += 1;
         let called = event.parse::<BindingCalled<'_>>().filter(|called| called.name == BINDING);

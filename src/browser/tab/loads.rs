@@ -21,6 +21,7 @@ const NAMED_CHARS: usize = 100;
 pub(super) struct Requested {
     address: String,
     frame: Option<String>,
+    is_script: bool,
 }
 
 /// Requests and frames without an end yet, and when the last one ended.
@@ -33,6 +34,8 @@ pub(in crate::browser) struct PendingLoads {
     ended: Option<Instant>,
     /// When the page itself had loaded.
     loaded: Option<Instant>,
+    /// When the last script that was requested after the page's own load came.
+    script_came: Option<Instant>,
 }
 
 impl PendingLoads {
@@ -49,6 +52,11 @@ impl PendingLoads {
     /// When the last of them ended; the load of the page itself counts where `counts_page`.
     pub(in crate::browser) fn last_end(&self, counts_page: bool) -> Option<Instant> {
         self.ended.max(self.loaded.filter(|_| counts_page))
+    }
+
+    /// When the last script came that the page's own load did not wait for. It may not have run yet.
+    pub(in crate::browser) fn script_came(&self) -> Option<Instant> {
+        self.script_came
     }
 
     pub(in crate::browser) fn requested(&mut self, event: Event<'_>) {
@@ -71,11 +79,12 @@ impl PendingLoads {
         }
         let Some(sent) = event.parse::<Sent<'_>>() else { return };
         // The request of a worker's own script has no loader, and its end is not among these events.
-        let is_other = sent.loader_id.is_empty()
-            || sent.kind.is_some_and(|kind| OTHER_REQUESTS.contains(&kind.as_str()));
+        let kind = sent.kind.as_deref().unwrap_or_default();
+        let is_script = kind == "Script";
+        let is_other = sent.loader_id.is_empty() || OTHER_REQUESTS.contains(&kind);
         if !is_other && self.requests.len() < KNOWN_LIMIT {
             let address = sent.request.url.chars().take(NAMED_CHARS).collect();
-            self.requests.insert(sent.request_id, Requested { address, frame: sent.frame_id });
+            self.requests.insert(sent.request_id, Requested { address, frame: sent.frame_id, is_script });
         }
     }
 
@@ -86,8 +95,11 @@ impl PendingLoads {
             request_id: String,
         }
         if let Some(Ended { request_id }) = event.parse() {
-            self.requests.remove(&request_id);
+            let request = self.requests.remove(&request_id);
             self.ended = Some(Instant::now());
+            if self.loaded.is_some() && request.is_some_and(|request| request.is_script) {
+                self.script_came = self.ended;
+            }
         }
     }
 

@@ -116,3 +116,28 @@ fn a_page_heeds_scrolling_until_it_has_another_document() {
     handle(&mut idle, "Runtime.executionContextsCleared", "{}");
     assert!(!idle.heeds_scrolling);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_script_that_came_late_has_a_moment_to_begin_something() {
+    let request = |id: &str| {
+        let kind = if id == "style" { "Stylesheet" } else { "Script" };
+        format!(r#"{{"requestId":"{id}","loaderId":"l","type":"{kind}","request":{{"url":"http://a/{id}"}}}}"#)
+    };
+    let mut idle = IdleState::default();
+    let come = |idle: &mut IdleState, id: &str| {
+        handle(idle, "Network.requestWillBeSent", &request(id));
+        handle(idle, "Network.loadingFinished", &format!(r#"{{"requestId":"{id}"}}"#));
+    };
+    come(&mut idle, "early");
+    handle(&mut idle, "Page.frameStoppedLoading", r#"{"frameId":"MAIN"}"#);
+    come(&mut idle, "style");
+    report(&mut idle, 1, "top:busy:0:a timer");
+    assert_eq!(idle.script_came(), None);
+    tokio::time::advance(Duration::from_millis(1)).await;
+    come(&mut idle, "late");
+    report(&mut idle, 1, "top:done:0:");
+    assert_eq!(idle.script_came(), Some(Instant::now()));
+    tokio::time::advance(Duration::from_millis(1)).await;
+    report(&mut idle, 1, "top:busy:0:a timer");
+    assert_eq!(idle.script_came(), None);
+}
