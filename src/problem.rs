@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+pub use json_members::Fault as FieldError;
+
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident $code:literal $status:literal $title:literal;)+) => {
         /// Every code a caller can meet, with its HTTP status and title.
@@ -99,22 +101,6 @@ codes! {
 const RETRY_AFTER_S: u64 = 2;
 /// Seconds after which a full disk may have been looked after.
 const FULL_RETRY_AFTER_S: u64 = 60;
-
-/// One wrong member of a body.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldError {
-    /// JSON pointer (RFC 6901) to the member.
-    pub pointer: String,
-    /// What is wrong with it and what would be right.
-    pub detail: String,
-}
-
-impl FieldError {
-    /// An error of the member at `pointer`.
-    pub fn new(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), detail: detail.into() }
-    }
-}
 
 /// What went wrong: `detail` is for the caller and names the thing and the remedy; `cause` is for
 /// the log only.

@@ -7,7 +7,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(EnumString, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum TemplateKind {
     /// A front-end build (index.html and its assets); clients also say `react`.
     #[serde(alias = "react")]
@@ -30,8 +30,11 @@ pub enum TemplateKind {
 /// What a job produces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(EnumString)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum Target {
-    /// A JPEG image.
+    /// A JPEG image; clients also say `jpeg`.
+    #[strum(serialize = "jpg", serialize = "jpeg")]
     Jpg,
     /// A PNG image.
     Png,
@@ -94,7 +97,7 @@ impl TemplateKind {
         self.into()
     }
 
-    /// The kind a client means by `name`; `react` is `framework`.
+    /// The kind a client means by `name`, in any case; `react` is `framework`.
     pub fn from_name(name: &str) -> Option<Self> {
         name.parse().ok()
     }
@@ -110,9 +113,9 @@ impl Target {
         self.file().name()
     }
 
-    /// The target a client means by `name`.
+    /// The target a client means by `name`, in any case; `jpeg` is `jpg`.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|target| target.name() == name)
+        name.parse().ok()
     }
 
     /// Target and kind for messages, as in `png made of docx`: what is true of it need not be true of every `png`.
@@ -182,6 +185,10 @@ mod tests {
             assert_eq!(FileKind::from_name(kind.name()), Some(*kind));
         }
         assert_eq!(TemplateKind::from_name("react"), Some(TemplateKind::Framework));
-        assert_eq!(TemplateKind::from_name("HTML"), None);
+        assert_eq!(TemplateKind::from_name("HTML"), Some(TemplateKind::Html));
+        assert_eq!(
+            ["JPEG", "Pdf", "gif"].map(Target::from_name),
+            [Some(Target::Jpg), Some(Target::Pdf), None]
+        );
     }
 }

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn told(json: &str) -> Vec<String> {
-        crate::domain::json::check(json.as_bytes(), 64).unwrap();
+        json_members::check(json.as_bytes(), 64).unwrap();
         warnings(json.as_bytes(), false)
     }
 

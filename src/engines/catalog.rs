@@ -12,7 +12,7 @@ use super::Engine;
 use super::plan::{self, Plan};
 use super::requirement::{ProgramFile, Requirement, UnmetRequirement};
 use super::step::Step;
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{Key, PageOptions};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::telemetry::Gauges;
 use crate::workers::Starter;
@@ -38,7 +38,7 @@ pub enum PlanError {
     /// An engine could, if this were installed.
     Unmet(UnmetRequirement),
     /// The file would not be what this key of `formatOpts` promises; the text says which targets or kinds would be.
-    Unkept(&'static str, String),
+    Unkept(Key, String),
 }
 
 /// What a kind can become.
@@ -165,7 +165,7 @@ impl Catalog {
     /// Which targets or kinds keep what `key` promises: the end of the sentence "it cannot be kept …".
     fn what_would_keep(
         &self,
-        key: &str,
+        key: Key,
         (kind, target): (TemplateKind, Target),
         options: &PageOptions,
     ) -> String {

@@ -24,6 +24,7 @@ pub mod script;
 pub mod step;
 pub mod tex;
 pub mod work_files;
+mod works_on;
 
 use std::path::Path;
 
@@ -122,10 +123,9 @@ impl Runners {
 #[cfg(test)]
 mod tests {
     use super::catalog::{Catalog, PlanError, PossibleTargets};
-    use std::collections::BTreeSet;
 
     use super::*;
-    use crate::domain::format_opts::{Handling, KEYS, PageOptions};
+    use crate::domain::format_opts::{Key, KeySet, PageOptions};
     use crate::domain::kinds::{Target, TemplateKind};
 
     fn catalog() -> Catalog {
@@ -188,19 +188,19 @@ mod tests {
             assert!(engines[..at].iter().all(|other| other.name != engine.name), "{}", engine.name);
         }
         let abilities = engines.iter().flat_map(|engine| engine.abilities);
-        let heeded: BTreeSet<_> = abilities.flat_map(|ability| ability.heeds.concat()).collect();
-        let of = |wanted: Handling| {
-            KEYS.iter().filter(move |(_, handling)| *handling == wanted).map(|(name, _)| *name)
-        };
-        // One that promises something is refused where no engine heeds it.
-        let promised = of(Handling::Promised).filter(|name| heeded.contains(name));
-        assert_eq!(heeded, of(Handling::Read).chain(promised).collect::<BTreeSet<_>>());
+        let heeded = abilities.fold(KeySet::NONE, |heeded, ability| heeded.and(ability.heeds));
+        for &key in Key::ALL {
+            let is_read = !key.is_refused() && !key.is_of_service();
+            // One that promises something is refused where no engine heeds it.
+            assert!(heeded.has(key) == is_read || key.promises(), "{key:?}");
+        }
     }
 
     #[test]
     fn pptx_of_pages_ignores_pdf_only_options() {
         let route = catalog().route(TemplateKind::Html, Target::Pptx, &PageOptions::default()).unwrap();
-        let heeded = ["outline", "tagged", "metadata", "scale", "dpi"].map(|key| route.heeds(key));
+        let heeded =
+            [Key::Outline, Key::Tagged, Key::Metadata, Key::Scale, Key::Dpi].map(|key| route.heeds(key));
         assert_eq!(heeded, [false, false, false, true, true]);
     }
 
@@ -209,19 +209,19 @@ mod tests {
     fn each_target_has_its_own_options() {
         let catalog = catalog();
         for (key, heeded) in [
-            ("quality", [false, false, true, false]),
-            ("omitBackground", [false, true, false, false]),
-            ("fullPage", [false, true, true, false]),
-            ("outline", [true, false, false, false]),
-            ("viewport", [true, true, true, true]),
-            ("mediaType", [true, true, true, false]),
-            ("dpi", [false, false, false, false]),
+            (Key::Quality, [false, false, true, false]),
+            (Key::OmitBackground, [false, true, false, false]),
+            (Key::FullPage, [false, true, true, false]),
+            (Key::Outline, [true, false, false, false]),
+            (Key::Viewport, [true, true, true, true]),
+            (Key::MediaType, [true, true, true, false]),
+            (Key::Dpi, [false, false, false, false]),
         ] {
             let found = [Target::Pdf, Target::Png, Target::Jpg, Target::Html].map(|target| {
                 let route = catalog.route(TemplateKind::Html, target, &PageOptions::default());
                 route.is_some_and(|route| route.heeds(key))
             });
-            assert_eq!(found, heeded, "{key}");
+            assert_eq!(found, heeded, "{key:?}");
         }
     }
 }

@@ -3,14 +3,14 @@
 use super::Engine;
 use super::document::DocumentKind;
 use super::step::{Step, StepKind};
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{Key, KeySet, PageOptions};
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
 
 /// Most steps until the file is made. Finishing steps come on top, each ability at most once.
 const STEP_LIMIT: usize = 6;
 
 /// Keys that have an effect on a PDF beside its pages. Slides made from pictures of the pages lose it.
-const OF_A_PDF: [&str; 3] = ["outline", "tagged", "metadata"];
+const OF_A_PDF: KeySet = KeySet::of(&[Key::Outline, Key::Tagged, Key::Metadata]);
 
 fn is_slides_of_pages(step: &Step) -> bool {
     step.kind == StepKind::Raster && step.to == DocumentKind::File(FileKind::Pptx)
@@ -28,8 +28,8 @@ pub struct Ability {
     /// Relative cost: the cheapest plan is chosen. A step that loses more of a document's looks costs more, whatever time it
     /// takes.
     pub cost: u32,
-    /// The keys of `formatOpts` that have an effect on it, in groups.
-    pub heeds: &'static [&'static [&'static str]],
+    /// The keys of `formatOpts` that have an effect on it.
+    pub heeds: KeySet,
     /// For a step that only some jobs ask for: whether these options do. One whose `from` equals its `to` (a `Finish`) is put
     /// at the end of the plan.
     pub asked_by: Option<fn(&PageOptions) -> bool>,
@@ -55,7 +55,7 @@ impl Ability {
         step: StepKind,
         (from, to): (DocumentKind, DocumentKind),
         cost: u32,
-        heeds: &'static [&'static [&'static str]],
+        heeds: KeySet,
     ) -> Self {
         Self { step, from, to, cost, heeds, asked_by: None }
     }
@@ -67,22 +67,22 @@ impl Plan {
         &self.steps
     }
 
-    /// Whether the key `name` of `formatOpts` has an effect on any of the steps.
-    pub fn heeds(&self, name: &str) -> bool {
-        let is_lost = OF_A_PDF.contains(&name) && self.steps.last().is_some_and(is_slides_of_pages);
-        !is_lost && self.steps.iter().any(|step| step.heeds(name))
+    /// Whether the key has an effect on any of the steps.
+    pub fn heeds(&self, key: Key) -> bool {
+        let is_lost = OF_A_PDF.has(key) && self.steps.last().is_some_and(is_slides_of_pages);
+        !is_lost && self.steps.iter().any(|step| step.heeds(key))
     }
 
-    /// Whether the file keeps what the key `name` promises: a step that makes or changes the final kind of file must heed it. A
+    /// Whether the file keeps what the key promises: a step that makes or changes the final kind of file must heed it. A
     /// step before is not enough: a picture of a PDF/A, or of a locked PDF, is neither.
-    pub fn keeps(&self, name: &str) -> bool {
+    pub fn keeps(&self, key: Key) -> bool {
         let made = self.steps.last().map(|step| step.to);
-        self.steps.iter().any(|step| Some(step.to) == made && step.heeds(name))
+        self.steps.iter().any(|step| Some(step.to) == made && step.heeds(key))
     }
 
     /// The first key of `options` whose promise the file would break.
-    pub fn unkept(&self, options: &PageOptions) -> Option<&'static str> {
-        options.promised.iter().find(|name| !self.keeps(name)).copied()
+    pub fn unkept(&self, options: &PageOptions) -> Option<Key> {
+        options.promised.iter().copied().find(|key| !self.keeps(*key))
     }
 
     /// The steps that change the finished file because the options ask for it.
@@ -172,7 +172,7 @@ mod tests {
     }
 
     const fn ability(step: StepKind, change: (DocumentKind, DocumentKind), cost: u32) -> Ability {
-        Ability::new(step, change, cost, &[&["dpi"]])
+        Ability::new(step, change, cost, KeySet::of(&[Key::Dpi]))
     }
 
     const FILL: Ability = ability(StepKind::Assemble, (DOCX, file(FileKind::Docx)), 1);
@@ -261,16 +261,16 @@ mod tests {
         let options = PageOptions::default();
         let plan = search([chain].iter(), (TemplateKind::Docx, Target::Jpg), &options).unwrap();
         assert_eq!(plan.steps().len(), STEP_LIMIT);
-        assert!(plan.heeds("dpi") && !plan.heeds("scale"));
+        assert!(plan.heeds(Key::Dpi) && !plan.heeds(Key::Scale));
         assert_eq!(route(&[chain], Target::Png, &options), None, "it would be one step more");
     }
 
     #[test]
     fn a_promise_is_kept_by_the_engine_that_makes_the_file() {
-        let heeding = |ability: Ability| Ability { heeds: &[&["pdfa"]], ..ability };
-        let silent = |ability: Ability| Ability { heeds: &[], ..ability };
+        let heeding = |ability: Ability| Ability { heeds: KeySet::of(&[Key::Pdfa]), ..ability };
+        let silent = |ability: Ability| Ability { heeds: KeySet::NONE, ..ability };
         let abilities = |seal| Box::leak(Box::new([silent(FILL), heeding(CONVERT), silent(RASTER), seal]));
-        let options = PageOptions { promised: vec!["pdfa"], ..PageOptions::default() };
+        let options = PageOptions { promised: vec![Key::Pdfa], ..PageOptions::default() };
         let unkept = |target, options: &PageOptions, seal| {
             let engines = [engine("all", abilities(seal))];
             search(engines.iter(), (TemplateKind::Docx, target), options).unwrap().unkept(options)
@@ -282,8 +282,8 @@ mod tests {
         };
         for options in [&options, &outlined] {
             assert_eq!(unkept(Target::Pdf, options, silent(SEAL)), None, "also behind what finishes it");
-            assert_eq!(unkept(Target::Png, options, silent(SEAL)), Some("pdfa"));
-            assert_eq!(unkept(Target::Docx, options, silent(SEAL)), Some("pdfa"));
+            assert_eq!(unkept(Target::Png, options, silent(SEAL)), Some(Key::Pdfa));
+            assert_eq!(unkept(Target::Docx, options, silent(SEAL)), Some(Key::Pdfa));
         }
         assert_eq!(unkept(Target::Pdf, &PageOptions::default(), silent(SEAL)), None, "nothing is promised");
     }

@@ -2,6 +2,7 @@
 
 use super::document::DocumentKind;
 use super::error::EngineError;
+use crate::domain::format_opts::{Key, KeySet};
 use crate::domain::kinds::FileKind;
 
 /// What a step does.
@@ -34,8 +35,8 @@ pub struct Step {
     pub from: DocumentKind,
     /// The kind of document that it makes.
     pub to: DocumentKind,
-    /// The keys of `formatOpts` that have an effect on it, in groups.
-    pub heeds: &'static [&'static [&'static str]],
+    /// The keys of `formatOpts` that have an effect on it.
+    pub heeds: KeySet,
 }
 
 impl StepKind {
@@ -80,8 +81,8 @@ impl Step {
         }
     }
 
-    /// Whether the key `name` of `formatOpts` has an effect on it.
-    pub fn heeds(&self, name: &str) -> bool {
-        self.heeds.iter().any(|group| group.contains(&name))
+    /// Whether the key has an effect on it.
+    pub fn heeds(&self, key: Key) -> bool {
+        self.heeds.has(key)
     }
 }

@@ -5,10 +5,10 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpMessage as _, HttpRequest};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
+use json_members::Members;
 
 use crate::config::as_count;
-use crate::domain::members::Members;
-use crate::domain::{encoding, json};
+use crate::domain::encoding;
 use crate::http::bodies::BodyMemory;
 use crate::http::middleware::auth;
 use crate::http::state::HttpState;
@@ -47,7 +47,7 @@ impl Body {
         if bytes.trim_ascii().is_empty() {
             return Ok(Self(Bytes::from_static(b"{}")));
         }
-        json::check(&bytes, as_count(state.config.http.json_depth_limit)).map_err(|error| {
+        json_members::check(&bytes, as_count(state.config.http.json_depth_limit)).map_err(|error| {
             let cut = error.cut_by_length(sent).filter(|_| is_declared);
             let cut = cut.map(|cut| format!(" It {cut}.")).unwrap_or_default();
             let detail = format!("The body is not valid JSON at {error}.{cut}");
@@ -91,7 +91,7 @@ impl Body {
 /// # Errors
 /// `malformed_json` with line and column.
 pub(super) fn check_json(bytes: &[u8], what: &str, depth_limit: u64) -> Result<(), Problem> {
-    json::check(bytes, as_count(depth_limit)).map_err(|error| {
+    json_members::check(bytes, as_count(depth_limit)).map_err(|error| {
         Problem::new(Code::MalformedJson, format!("The {what} is not valid JSON at {error}."))
     })
 }
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn a_slice_of_a_body_is_shared_and_not_copied() {
         let body = Body::from_valid_json(r#"{"data":{"text":"ä"}}"#.into());
-        let data = body.members().unwrap().object("data").unwrap();
+        let data = body.members().unwrap().any("data").unwrap();
         assert_eq!(body.share(data).as_ptr(), data.as_ptr());
         assert_eq!(body.share("elsewhere"), "elsewhere");
     }

@@ -20,6 +20,7 @@ mod system;
 mod templates;
 #[cfg(test)]
 mod testing;
+mod unknown;
 
 use actix_web::web::{self, ServiceConfig};
 

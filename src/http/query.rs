@@ -6,34 +6,46 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use url::form_urlencoded;
 use uuid::Uuid;
 
-use crate::domain::error::shortened;
+use crate::domain::error::{Warnings, shortened};
 use crate::problem::{FieldError, Problem};
 
 /// Items of a page when the caller does not say how many.
 const LIMIT_DEFAULT: usize = 20;
 const LIMIT_MOST: usize = 100;
+/// Most unknown names of a query that are told.
+const NAMED: usize = 10;
 /// First byte of a cursor: the version of its format, so that a cursor of another version is refused, not misread.
 const CURSOR_VERSION: u8 = 1;
 
-/// The pairs of a query and the errors found in them. Unknown names are ignored.
+/// Which page of a list is wanted.
+pub(super) struct QueriedPage {
+    pub(super) limit: usize,
+    pub(super) before: Option<Uuid>,
+    /// What is to be told of the query.
+    pub(super) warnings: Warnings,
+}
+
+/// The pairs of a query, the errors found in them, and the names that were asked for: any other is warned of.
 pub(super) struct Query {
     pairs: Vec<(String, String)>,
     errors: Vec<FieldError>,
+    asked: Vec<&'static str>,
 }
 
 impl Query {
     pub(super) fn of(request: &HttpRequest) -> Self {
         let pairs = form_urlencoded::parse(request.query_string().as_bytes()).into_owned().collect();
-        Self { pairs, errors: Vec::new() }
+        Self { pairs, errors: Vec::new(), asked: Vec::new() }
     }
 
     /// The value of `name`; an empty one counts as none.
     pub(super) fn read<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         wanted: &str,
         read: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
+        self.asked.push(name);
         let mut sent = self.pairs.iter().filter(|(key, value)| key == name && !value.is_empty());
         let (_, text) = sent.next()?;
         if sent.next().is_some() {
@@ -52,24 +64,38 @@ impl Query {
     /// One of the words `known`, converted by `from_name`.
     pub(super) fn word<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         known: &[&str],
         from_name: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
         self.read(name, &format!("one of {}", known.join(", ")), from_name)
     }
 
-    /// The page's size, and the id that it continues after.
+    /// The page's size, the id that it continues after, and what is to be told of the query.
     ///
     /// # Errors
     /// Every error found so far: call this last.
-    pub(super) fn page(mut self) -> Result<(usize, Option<Uuid>), Problem> {
+    pub(super) fn page(mut self) -> Result<QueriedPage, Problem> {
         let limit = self.read("limit", &format!("a number from 1 to {LIMIT_MOST}"), read_limit);
         let before = self.read("cursor", "nextCursor of an earlier page, as it was", read_cursor);
         if !self.errors.is_empty() {
             return Err(Problem::validation(self.errors));
         }
-        Ok((limit.unwrap_or(LIMIT_DEFAULT), before))
+        let warnings = self.warnings();
+        Ok(QueriedPage { limit: limit.unwrap_or(LIMIT_DEFAULT), before, warnings })
+    }
+
+    /// Names that nobody asked for: a misspelt filter would list everything.
+    fn warnings(&self) -> Warnings {
+        let mut warnings = Warnings::default();
+        let unknown = self.pairs.iter().map(|(name, _)| name.as_str());
+        for name in unknown.filter(|name| !self.asked.contains(name)).take(NAMED) {
+            let near = json_members::nearest(name, self.asked.iter().copied());
+            let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            let shown = shortened(name);
+            warnings.push(&format!("the query's {shown} is not known to this service and was ignored{hint}"));
+        }
+        warnings
     }
 }
 

@@ -20,6 +20,7 @@ use super::objects::presigned_url;
 use crate::accounts::actor::Authenticate;
 use crate::clock::{Clock, FixedClock, Timestamp};
 use crate::config::Config;
+use crate::domain::error::Warnings;
 use crate::domain::format_opts::Secrets;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::{Target, TemplateKind};
@@ -208,6 +209,7 @@ pub(super) fn job_view() -> JobView {
         preview: false,
         format_opts: None,
         secrets: Secrets::default(),
+        warnings: Warnings::default(),
     };
     JobRecord::new(AccountId::generate(), spec, NOW).view()
 }

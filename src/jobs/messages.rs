@@ -7,6 +7,7 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
+use crate::domain::error::Warnings;
 use crate::domain::format_opts::Secrets;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::kinds::{Target, TemplateKind};
@@ -49,6 +50,8 @@ pub struct JobSpec {
     pub format_opts: Option<Arc<RawValue>>,
     /// The secrets that the stars stand for.
     pub secrets: Secrets,
+    /// What the caller is to be told of the request; the job keeps it.
+    pub warnings: Warnings,
 }
 
 /// An `Idempotency-Key`: a request that repeats it means the same job.
@@ -105,6 +108,8 @@ pub struct StartJob {
     pub job: JobId,
     /// The address that the document is to be delivered to.
     pub deliver_to: Option<AdmittedUrl>,
+    /// What the caller is to be told of the request; the job keeps it if it is started by it.
+    pub warnings: Warnings,
 }
 
 /// Asks for the job's view, which follows its changes. It closes when the job is evicted from memory: after its end, or

@@ -6,7 +6,6 @@ use super::{PipelineContext, RunInput, STORE_UNAVAILABLE};
 use crate::config::as_count;
 use crate::domain::encoding;
 use crate::domain::error::{ErrorCode, JobError, Warnings};
-use crate::domain::json;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::no_data;
 use crate::domain::numbers;
@@ -160,7 +159,7 @@ async fn check(
     let check = move || {
         // Some editors write a byte order mark, which a reader of JSON may ignore (RFC 8259, 8.1).
         let data = no_data::or_empty_object(data.map(encoding::without_bom));
-        match json::check(&data, limit) {
+        match json_members::check(&data, limit) {
             // Office files print integers as they are written, however long (`exact.js`). What reads the data after this looks at
             // its first byte, so megabytes of blanks before it are left out here.
             Ok(()) => Ok((data.slice_ref(data.trim_ascii()), numbers::warnings(&data, kind.is_office()))),

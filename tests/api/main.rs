@@ -76,6 +76,7 @@ mod template_faults;
 mod template_previews;
 mod templates;
 mod unfilled;
+mod unknown_members;
 mod waiting;
 mod warnings;
 mod workbooks;

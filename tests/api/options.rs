@@ -1,7 +1,7 @@
 //! `formatOpts` through the whole service: wrong values are refused at init by name, effects are seen in the file,
 //! options without effect in the warnings; the same by the command line.
 
-use platen::domain::format_opts::{Handling, KEYS};
+use platen::domain::format_opts::Key;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
@@ -126,8 +126,8 @@ async fn the_document_of_the_interface_has_every_key() {
     let (_, document) = app.get("/openapi.json").await;
     let described = document["components"]["schemas"]["FormatOpts"]["properties"].as_object().unwrap();
     let mut described: Vec<_> = described.keys().map(String::as_str).collect();
-    let offered = KEYS.iter().filter(|(_, handling)| *handling != Handling::Refused);
-    let mut known: Vec<_> = offered.map(|(name, _)| *name).collect();
+    let offered = Key::ALL.iter().filter(|key| !key.is_refused());
+    let mut known: Vec<_> = offered.map(|key| key.name()).collect();
     described.sort_unstable();
     known.sort_unstable();
     assert_eq!(described, known);

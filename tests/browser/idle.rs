@@ -2,9 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use platen::browser::{PageOutput, PageTask};
-use platen::domain::site::Site;
 
 use crate::support::{TestPool, scripted, text_of, with_files};
 
@@ -444,8 +442,6 @@ async fn a_document_written_anew_is_watched() {
     let pool = without_window();
     let page = "<script>onload = () => setTimeout(() => { document.open(); document.write('<p id=p></p>'); \
         document.close(); setTimeout(() => p.textContent = 'drawn', 300) }, 50)</script>";
-    let site = Site::single("index.html", Bytes::from(page));
-    let task = PageTask { site, ..scripted("") };
-    assert_eq!(text_when_idle(&pool, &task).await, "drawn");
+    assert_eq!(text_when_idle(&pool, &scripted(page)).await, "drawn");
     pool.finish().await;
 }

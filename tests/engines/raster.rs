@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use platen::domain::format_opts::KeySet;
 use platen::domain::kinds::{FileKind, TemplateKind};
 use platen::engines::Engine;
 use platen::engines::document::{Document, DocumentKind};
@@ -28,7 +29,7 @@ const CARBON: Engine = Engine {
         from: DocumentKind::Template(TemplateKind::Latex),
         to: DocumentKind::File(FileKind::Pdf),
         cost: 1,
-        heeds: &[],
+        heeds: KeySet::NONE,
         asked_by: None,
     }],
     requires: &[],

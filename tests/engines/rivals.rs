@@ -1,6 +1,7 @@
 //! Engines beside the fake one that are never installed: one with a lower cost, and one that finishes.
 
 use async_trait::async_trait;
+use platen::domain::format_opts::{Key, KeySet};
 use platen::engines::Engine;
 use platen::engines::document::Document;
 use platen::engines::error::EngineError;
@@ -14,7 +15,7 @@ use crate::fake;
 /// Would set LaTeX at a lower cost than the fake engine and with other options; it is never installed.
 pub const RIVAL: Engine = Engine {
     name: "rival",
-    abilities: &[Ability { cost: 1, heeds: &[&["dpi"]], ..fake::ABILITIES[1] }],
+    abilities: &[Ability { cost: 1, heeds: KeySet::of(&[Key::Dpi]), ..fake::ABILITIES[1] }],
     requires: &[Requirement {
         name: "The rival",
         part: Part::Program,

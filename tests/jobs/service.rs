@@ -8,6 +8,7 @@ use platen::accounts::{AccountStore, Accounts, OpenJobs};
 use platen::app::{EngineResources, Engines};
 use platen::clock::{Clock, SystemClock, Timestamp};
 use platen::config::Config;
+use platen::domain::error::Warnings;
 use platen::domain::format_opts::Secrets;
 use platen::domain::ids::AccountId;
 use platen::domain::kinds::{Target, TemplateKind};
@@ -210,7 +211,10 @@ impl TestService {
 
     pub async fn start(&self, view: &View) -> Result<View, Problem> {
         let (account, job) = (view.borrow().account, view.borrow().id);
-        self.registry.send(StartJob { account, job, deliver_to: None }).await.unwrap()
+        self.registry
+            .send(StartJob { account, job, deliver_to: None, warnings: Warnings::default() })
+            .await
+            .unwrap()
     }
 
     /// The job's final view; asks again when a view closes without an end, as callers do.
@@ -301,5 +305,13 @@ impl Drop for TestService {
 /// A job from html to html.
 pub fn html_spec(secrets: Secrets) -> JobSpec {
     let (kind, target) = (TemplateKind::Html, Target::Html);
-    JobSpec { kind, target, template: None, preview: false, format_opts: None, secrets }
+    JobSpec {
+        kind,
+        target,
+        template: None,
+        preview: false,
+        format_opts: None,
+        secrets,
+        warnings: Warnings::default(),
+    }
 }

@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 
 use platen::config::DEFAULT_TOML;
 use platen::domain::error::ErrorCode;
-use platen::domain::format_opts::{Handling, KEYS, PageOptions};
-use platen::domain::kinds::{Target, TemplateKind};
+use platen::domain::format_opts::Key;
+use platen::domain::kinds::Target;
 use platen::engines::catalog::Catalog;
-use platen::engines::document::DocumentKind;
 use platen::problem::Code;
 use platen::telemetry::metrics::Metrics;
 use strum::VariantNames as _;
@@ -17,7 +16,8 @@ use crate::tree::{self, Rule, Source};
 const CONFIGURATION: &str = "docs/configuration.md";
 const ERRORS: &str = "docs/errors.md";
 const OPTIONS: &str = "docs/format-options.md";
-const BEGIN: &str = "<!-- begin: made from config/default.toml -->";
+const BEGIN_SETTINGS: &str = "<!-- begin: made from config/default.toml -->";
+const BEGIN_OPTIONS: &str = "<!-- begin: made from src/domain/format_opts/key.rs -->";
 const END: &str = "<!-- end -->";
 
 /// The rules of this file.
@@ -50,10 +50,7 @@ pub const RULES: &[Rule] = &[
         name: "options documented",
         applies: |path| path == OPTIONS,
         check: options_documented,
-        bad: &[
-            (OPTIONS, "| `formatOpts` | works on | |\n|---|---|---|\n| `format` | pdf | the sheet |\n"),
-            (OPTIONS, concat!("| `formatOpts` | works on | |\n| `zoom` | pdf | ", "never was |\n")),
-        ],
+        bad: &[(OPTIONS, "| `formatOpts` | works on | |\n|---|---|---|\n| `format` | pdf | the sheet |\n")],
         good: &[(OPTIONS, include_str!("../../docs/format-options.md"))],
     },
     Rule {
@@ -78,15 +75,19 @@ pub const RULES: &[Rule] = &[
 ];
 
 #[test]
-fn the_page_of_settings_is_made_from_the_defaults() {
-    let page = tree::read(CONFIGURATION);
-    let made = with_table(&page).expect("the page has its two marks");
-    if std::env::var_os("PLATEN_UPDATE_DOCS").is_some() && made != page {
-        let whole = tree::top().join(CONFIGURATION);
-        std::fs::write(whole, &made).expect("the page can be written");
+fn tables_are_made_from_the_code() {
+    let (settings, options) = (table(DEFAULT_TOML), options_table());
+    for (path, begin, table) in
+        [(CONFIGURATION, BEGIN_SETTINGS, &settings), (OPTIONS, BEGIN_OPTIONS, &options)]
+    {
+        let page = tree::read(path);
+        let made = with_table(&page, begin, table).expect("the page has its two marks");
+        if std::env::var_os("PLATEN_UPDATE_DOCS").is_some() && made != page {
+            std::fs::write(tree::top().join(path), &made).expect("the page can be written");
+        }
     }
-    let table = table(DEFAULT_TOML);
-    assert!(table.contains("| `http.bind` | `\"127.0.0.1:8080\"` | "), "{table}");
+    assert!(settings.contains("| `http.bind` | `\"127.0.0.1:8080\"` | "), "{settings}");
+    assert!(options.contains("| `scale` | pdf, pptx | 0.1 to 2 |\n"), "{options}");
 }
 
 fn settings_explained(source: &Source) -> Vec<(usize, String)> {
@@ -96,18 +97,27 @@ fn settings_explained(source: &Source) -> Vec<(usize, String)> {
 }
 
 fn settings_documented(source: &Source) -> Vec<(usize, String)> {
-    if with_table(&source.text).as_deref() == Some(&source.text) {
-        return Vec::new();
-    }
-    let remedy = "differs from config/default.toml; run: PLATEN_UPDATE_DOCS=1 cargo test --test tidy, twice";
-    vec![(1, remedy.to_owned())]
+    made_anew(source, (BEGIN_SETTINGS, &table(DEFAULT_TOML)))
+}
+
+fn options_documented(source: &Source) -> Vec<(usize, String)> {
+    made_anew(source, (BEGIN_OPTIONS, &options_table()))
 }
 
 /// The page with the table between its marks made anew.
-fn with_table(page: &str) -> Option<String> {
-    let (before, rest) = page.split_once(BEGIN)?;
+fn with_table(page: &str, begin: &str, table: &str) -> Option<String> {
+    let (before, rest) = page.split_once(begin)?;
     let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{}\n{END}{after}", table(DEFAULT_TOML)))
+    Some(format!("{before}{begin}\n{table}\n{END}{after}"))
+}
+
+fn made_anew(source: &Source, (begin, table): (&str, &str)) -> Vec<(usize, String)> {
+    if with_table(&source.text, begin, table).as_deref() == Some(&source.text) {
+        return Vec::new();
+    }
+    let made_from = begin.trim_start_matches("<!-- begin: made from ").trim_end_matches(" -->");
+    let remedy = format!("differs from {made_from}; run: PLATEN_UPDATE_DOCS=1 cargo test --test tidy, twice");
+    vec![(1, remedy)]
 }
 
 fn table(defaults: &str) -> String {
@@ -160,60 +170,23 @@ fn codes_documented(source: &Source) -> Vec<(usize, String)> {
     found
 }
 
-/// The table of options has each key in its first column, with what it works on, and no other.
-fn options_documented(source: &Source) -> Vec<(usize, String)> {
-    let rows = source.lines().skip_while(|(_, line)| !line.starts_with("| `formatOpts` | works on |"));
-    let rows: Vec<_> = rows.skip(2).take_while(|(_, line)| line.starts_with('|')).collect();
-    let mut found = Vec::new();
+/// The row of each key: its name, what it works on, its sentence.
+fn options_table() -> String {
     let catalog = Catalog::new(platen::engines::all(), true, Metrics::new().engines);
-    for (name, handling) in KEYS {
-        let wanted = match handling {
-            Handling::Read => works_on(&catalog, name),
-            Handling::Promised => kept_for(&catalog, name),
-            Handling::Refused => "refused".to_owned(),
-            Handling::Service => "every file".to_owned(),
-        };
-        let stands = |line: &str| {
-            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-            cells[1].contains(&format!("`{name}`")) && cells[2] == wanted
-        };
-        if !rows.iter().any(|(_, line)| stands(line)) {
-            found.push((1, format!("the table of formatOpts lacks '{name}', which works on '{wanted}'")));
-        }
-    }
-    for (number, line) in rows {
-        let first = line.split('|').nth(1).unwrap_or_default();
-        let named = between(first, "`", '`').step_by(2);
-        let strange = named.filter(|name| !KEYS.iter().any(|(known, _)| known == name));
-        found.extend(strange.map(|name| (number, format!("'{name}' is no key of formatOpts"))));
-    }
-    found
-}
-
-/// The targets on which the key has an effect, in the order of the documentation.
-fn works_on(catalog: &Catalog, key: &str) -> String {
-    let heeds = |target: &Target| {
-        let route = |kind| catalog.route(kind, *target, &PageOptions::default());
-        TemplateKind::ALL.into_iter().filter_map(route).any(|route| route.heeds(key))
-    };
     let targets =
         [Target::Pdf, Target::Png, Target::Jpg, Target::Html, Target::Docx, Target::Xlsx, Target::Pptx];
-    targets.iter().filter(|target| heeds(target)).map(|target| target.name()).collect::<Vec<_>>().join(", ")
-}
-
-/// The targets of which somebody who makes such a file keeps what the key promises.
-fn kept_for(catalog: &Catalog, key: &str) -> String {
-    let abilities = || catalog.engines().flat_map(|engine| engine.abilities);
-    let keeps = |target: &Target| {
-        let made = DocumentKind::File(target.file());
-        abilities().any(|ability| ability.to == made && ability.heeds.concat().contains(&key))
-    };
-    Target::ALL
-        .iter()
-        .filter(|target| keeps(target))
-        .map(|target| target.name())
-        .collect::<Vec<_>>()
-        .join(", ")
+    let mut made = String::from("| `formatOpts` | works on | |\n|---|---|---|\n");
+    for &key in Key::ALL {
+        let works_on: Vec<_> = catalog.works_on(key).collect();
+        let works_on = targets.iter().filter(|target| works_on.contains(target)).map(|target| target.name());
+        let works_on = match (key.is_refused(), key.is_of_service()) {
+            (true, _) => "refused".to_owned(),
+            (_, true) => "every file".to_owned(),
+            _ => works_on.collect::<Vec<_>>().join(", "),
+        };
+        let _ = writeln!(made, "| `{key}` | {works_on} | {} |", key.sentence().replace('|', "\\|"));
+    }
+    made
 }
 
 fn links(source: &Source) -> Vec<(usize, String)> {

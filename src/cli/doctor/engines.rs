@@ -89,7 +89,7 @@ fn disabled(catalog: &Catalog, is_without: impl Fn(&Engine) -> bool) -> String {
     let kinds = TemplateKind::ALL.into_iter().filter_map(of_kind);
     let finishes = catalog.engines().filter(|engine| is_without(engine)).flat_map(|engine| engine.abilities);
     let finishes = finishes.filter(|ability| ability.asked_by.is_some()).map(|ability| {
-        let keys: Vec<_> = ability.heeds.concat().iter().map(|key| format!("formatOpts.{key}")).collect();
+        let keys: Vec<_> = ability.heeds.iter().map(|key| format!("formatOpts.{key}")).collect();
         format!("{} with {}", ability.to.name(), keys.join(", "))
     });
     kinds.chain(finishes).collect::<Vec<_>>().join("; ")
@@ -99,6 +99,7 @@ fn disabled(catalog: &Catalog, is_without: impl Fn(&Engine) -> bool) -> String {
 mod tests {
     use super::*;
     use crate::cli::doctor::report::State;
+    use crate::domain::format_opts::KeySet;
     use crate::domain::kinds::FileKind;
     use crate::engines::document::DocumentKind;
     use crate::engines::plan::Ability;
@@ -107,7 +108,7 @@ mod tests {
     use crate::telemetry::metrics::Metrics;
 
     const fn ability(step: StepKind, from: DocumentKind, to: FileKind) -> Ability {
-        Ability { step, from, to: DocumentKind::File(to), cost: 1, heeds: &[], asked_by: None }
+        Ability { step, from, to: DocumentKind::File(to), cost: 1, heeds: KeySet::NONE, asked_by: None }
     }
 
     const PRESS: Engine = Engine {

@@ -27,7 +27,7 @@ pub(super) fn target(
     let extension = arguments.output.as_ref().and_then(FileOrStdio::extension);
     let by_extension = extension.as_deref().and_then(target_named);
     if let Some(name) = arguments.target.as_deref() {
-        let target = target_named(&name.to_ascii_lowercase());
+        let target = target_named(name);
         let target = target.ok_or_else(|| format!("--target {name} is unknown; {}", possible()))?;
         return match (by_extension, &arguments.output) {
             (Some(other), Some(output)) if other != target => {
@@ -49,11 +49,7 @@ pub(super) fn target(
 
 /// The target with this name, extension or alias.
 fn target_named(name: &str) -> Option<Target> {
-    match name {
-        "jpeg" => Some(Target::Jpg),
-        "htm" => Some(Target::Html),
-        name => Target::from_name(name),
-    }
+    if name.eq_ignore_ascii_case("htm") { Some(Target::Html) } else { Target::from_name(name) }
 }
 
 fn shown(target: Target) -> &'static str {

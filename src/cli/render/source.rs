@@ -57,8 +57,7 @@ pub(super) fn folder_of(file: &FileOrStdio) -> Option<&PathBuf> {
 }
 
 fn kind_named(name: &str) -> Result<TemplateKind, String> {
-    TemplateKind::from_name(&name.to_ascii_lowercase())
-        .ok_or_else(|| format!("--type {name} is unknown; there are: {}", kinds()))
+    TemplateKind::from_name(name).ok_or_else(|| format!("--type {name} is unknown; there are: {}", kinds()))
 }
 
 /// The kind by the file's extension; of an archive by its files.

@@ -1,16 +1,17 @@
 //! `baseUrl`: where the page will be, for the relative links of its PDF.
 
+use json_members::Members;
 use url::Url;
 
+use super::Key;
 use crate::domain::error::shortened;
-use crate::domain::members::Members;
 
 /// Longest address, in bytes.
 const LIMIT_BYTES: usize = 2_000;
 
 /// Reads `baseUrl`.
 pub(super) fn read(members: &mut Members<'_>) -> Option<Url> {
-    let text = members.text("baseUrl")?;
+    let text = members.text(Key::BaseUrl)?;
     let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let shown = shortened(&text);
     let detail = match &url {
@@ -21,7 +22,7 @@ pub(super) fn read(members: &mut Members<'_>) -> Option<Url> {
         Some(_) if text.len() > LIMIT_BYTES => format!("is longer than {LIMIT_BYTES} bytes; shorten it"),
         Some(_) => return url,
     };
-    members.error("baseUrl", detail);
+    members.fault(Key::BaseUrl, detail);
     None
 }
 

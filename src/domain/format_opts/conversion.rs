@@ -1,9 +1,10 @@
 //! Conversion of Office documents: standards of the PDF, and updating of fields.
 
+use json_members::{Members, Shape};
 use serde_json::value::RawValue;
 
+use super::Key;
 use super::promises::asks;
-use crate::domain::members::Members;
 
 /// Options for converting an Office document to pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,22 +39,24 @@ impl PdfA {
 impl Conversion {
     /// Reads `pdfa`, `pdfua` and `updateFields`.
     pub(super) fn read(members: &mut Members<'_>) -> Self {
-        let pdfua = members.flag("pdfua").unwrap_or_default();
-        if pdfua && members.raw("tagged").is_some_and(|value| value.get() == "false") {
-            members.error("pdfua", "is a PDF with tags, and tagged is false; leave out one of them");
+        let pdfua = members.flag(Key::Pdfua).unwrap_or_default();
+        if pdfua && members.peek(Key::Tagged).is_some_and(|value| value.get() == "false") {
+            members.fault(Key::Pdfua, "is a PDF with tags, and tagged is false; leave out one of them");
         }
-        Self { pdfa: read_part(members), pdfua, update_fields: members.flag("updateFields") }
+        Self { pdfa: read_part(members), pdfua, update_fields: members.flag(Key::UpdateFields) }
     }
 }
 
 /// `true` means PDF/A-2b: unlike the first part it allows transparency, unlike the third no embedded files.
 fn read_part(members: &mut Members<'_>) -> Option<PdfA> {
-    match members.raw("pdfa").filter(|value| asks(value)).map(RawValue::get)? {
+    let words = Shape::Words(vec!["1b", "2b", "3b"]);
+    let shape = || Shape::OneOf { title: "Conformance", shapes: vec![Shape::Flag, words] };
+    match members.raw(Key::Pdfa, shape).filter(|value| asks(value)).map(RawValue::get)? {
         "true" | "\"2b\"" => Some(PdfA::Two),
         "\"1b\"" => Some(PdfA::One),
         "\"3b\"" => Some(PdfA::Three),
         _ => {
-            members.error("pdfa", "must be \"1b\", \"2b\", \"3b\" or true, which is \"2b\"");
+            members.fault(Key::Pdfa, "must be \"1b\", \"2b\", \"3b\" or true, which is \"2b\"");
             None
         }
     }

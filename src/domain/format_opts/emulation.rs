@@ -1,14 +1,13 @@
 //! The emulated environment of a page: medium, viewport, time zone, locale.
 
+use json_members::Members;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-use super::{MediaFeature, OptionLimits, media_features};
+use super::{Key, MediaFeature, OptionLimits, media_features};
 use crate::domain::error::shortened;
-use crate::domain::members::Members;
 
 /// Longest locale: twice the longest sensible one.
 const LOCALE_LIMIT_BYTES: usize = 64;
-const VIEWPORT_KEYS: [&str; 3] = ["width", "height", "deviceScaleFactor"];
 /// Device pixels in a CSS pixel.
 const DEVICE_SCALE: std::ops::RangeInclusive<f64> = 0.1..=5.0;
 
@@ -73,12 +72,11 @@ impl Media {
 }
 
 impl EmulationOptions {
-    /// Reads `mediaType`, `mediaFeatures`, `viewport`, `timezone` and `locale`; adds unknown members of the viewport to
-    /// `unknown`.
-    pub(super) fn read(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> Self {
-        let (viewport, viewport_given) = read_viewport(members, limits, unknown);
+    /// Reads `mediaType`, `mediaFeatures`, `viewport`, `timezone` and `locale`.
+    pub(super) fn read(members: &mut Members<'_>, limits: &OptionLimits) -> Self {
+        let (viewport, viewport_given) = read_viewport(members, limits);
         Self {
-            media: members.word("mediaType").unwrap_or_default(),
+            media: members.word(Key::MediaType).unwrap_or_default(),
             features: media_features::read(members),
             viewport,
             viewport_given,
@@ -89,22 +87,16 @@ impl EmulationOptions {
 }
 
 /// The viewport, and whether its width and its height are the caller's.
-fn read_viewport(
-    members: &mut Members<'_>,
-    limits: &OptionLimits,
-    unknown: &mut Vec<String>,
-) -> (Viewport, [bool; 2]) {
-    let default = Viewport::default();
-    let Some(mut viewport) = members.nested("viewport", "an object of width, height, deviceScaleFactor")
-    else {
-        return (default, [false; 2]);
+fn read_viewport(members: &mut Members<'_>, limits: &OptionLimits) -> (Viewport, [bool; 2]) {
+    let side_px = 1..=limits.viewport_side_px;
+    let read = |sent: &mut Members<'_>| {
+        let mut side = |name| sent.limited(name, side_px.clone(), "browser.viewport_side_limit_px");
+        (side("width"), side("height"), sent.number("deviceScaleFactor", DEVICE_SCALE))
     };
-    let mut side =
-        |name: &str| viewport.limited(name, 1..=limits.viewport_side_px, "browser.viewport_side_limit_px");
-    let (width_px, height_px) = (side("width"), side("height"));
-    let device_scale = viewport.number("deviceScaleFactor", DEVICE_SCALE);
-    unknown.extend(viewport.unknown(&VIEWPORT_KEYS).iter().map(|name| format!("viewport.{name}")));
-    members.add_errors(viewport.into_errors());
+    let wanted = "an object of width, height, deviceScaleFactor";
+    let sent = members.object(Key::Viewport, ("Viewport", wanted), read);
+    let (width_px, height_px, device_scale) = sent.unwrap_or_default();
+    let default = Viewport::default();
     let viewport = Viewport {
         width_px: width_px.unwrap_or(default.width_px),
         height_px: height_px.unwrap_or(default.height_px),
@@ -115,7 +107,7 @@ fn read_viewport(
         let limit = limits.picture_pixels;
         let detail =
             format!("makes pictures of {pixels} pixels, more than {limit} (browser.picture_limit_pixels)");
-        members.error("viewport", detail);
+        members.fault(Key::Viewport, detail);
     }
     (viewport, [width_px, height_px].map(|side| side.is_some()))
 }
@@ -133,25 +125,25 @@ pub fn locale_of(sent: &str) -> Option<String> {
 }
 
 fn read_timezone(members: &mut Members<'_>) -> Option<String> {
-    let sent = members.text("timezone")?;
+    let sent = members.text(Key::Timezone)?;
     let known = timezone_of(&sent);
     if known.is_none() {
         let shown = shortened(&sent);
         let detail =
             format!("'{shown}' is no time zone of the IANA database; write a name such as Europe/Berlin");
-        members.error("timezone", detail);
+        members.fault(Key::Timezone, detail);
     }
     known
 }
 
 fn read_locale(members: &mut Members<'_>) -> Option<String> {
-    let sent = members.text("locale")?;
+    let sent = members.text(Key::Locale)?;
     if let Some(tag) = locale_of(&sent) {
         return Some(tag);
     }
     let shown = shortened(&sent);
     let detail = format!("'{shown}' is no language tag (BCP 47); write one such as de, de-CH or zh-Hant-TW");
-    members.error("locale", detail);
+    members.fault(Key::Locale, detail);
     None
 }
 

@@ -1,10 +1,9 @@
 //! Header, footer, bookmarks, tags and metadata of a PDF.
 
+use json_members::{Members, Shape};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::members::Members;
-
-const METADATA_KEYS: [&str; 4] = ["title", "author", "subject", "keywords"];
+use super::Key;
 
 /// Header, footer, bookmarks, tags and metadata of a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,20 +35,19 @@ pub struct Metadata {
 }
 
 impl Extras {
-    /// Reads `headerTemplate`, `footerTemplate`, `outline`, `tagged` and `metadata`; adds unknown members of the metadata to
-    /// `unknown`.
-    pub(super) fn read(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Self {
-        let (outline, tagged) = (members.flag("outline").unwrap_or_default(), members.flag("tagged"));
+    /// Reads `headerTemplate`, `footerTemplate`, `outline`, `tagged` and `metadata`.
+    pub(super) fn read(members: &mut Members<'_>) -> Self {
+        let (outline, tagged) = (members.flag(Key::Outline).unwrap_or_default(), members.flag(Key::Tagged));
         if outline && tagged == Some(false) {
             let detail = "makes bookmarks out of the tags, and tagged is false; leave out one of them";
-            members.error("outline", detail);
+            members.fault(Key::Outline, detail);
         }
         Self {
-            header: members.text("headerTemplate"),
-            footer: members.text("footerTemplate"),
+            header: members.text(Key::HeaderTemplate),
+            footer: members.text(Key::FooterTemplate),
             outline,
             tagged,
-            metadata: read_metadata(members, unknown),
+            metadata: read_metadata(members),
         }
     }
 
@@ -59,30 +57,28 @@ impl Extras {
     }
 }
 
-fn read_metadata(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Metadata {
-    let Some(mut given) = members.nested("metadata", "an object of title, author, subject, keywords") else {
-        return Metadata::default();
+fn read_metadata(members: &mut Members<'_>) -> Metadata {
+    let wanted = "an object of title, author, subject, keywords";
+    let read = |sent: &mut Members<'_>| Metadata {
+        title: sent.text("title"),
+        author: sent.text("author"),
+        subject: sent.text("subject"),
+        keywords: read_keywords(sent),
     };
-    let metadata = Metadata {
-        title: given.text("title"),
-        author: given.text("author"),
-        subject: given.text("subject"),
-        keywords: read_keywords(&mut given),
-    };
-    unknown.extend(given.unknown(&METADATA_KEYS).iter().map(|name| format!("metadata.{name}")));
-    members.add_errors(given.into_errors());
-    metadata
+    members.object(Key::Metadata, ("Metadata", wanted), read).unwrap_or_default()
 }
 
 /// One string, or a list of them.
-fn read_keywords(given: &mut Members<'_>) -> Option<String> {
-    let value = given.raw("keywords")?;
+fn read_keywords(sent: &mut Members<'_>) -> Option<String> {
+    let shape =
+        || Shape::OneOf { title: "Keywords", shapes: vec![Shape::Text, Shape::List(Box::new(Shape::Text))] };
+    let value = sent.raw("keywords", shape)?;
     if !value.get().starts_with('[') {
-        return given.text("keywords");
+        return sent.text("keywords");
     }
     let words = serde_json::from_str::<Vec<String>>(value.get());
     if words.is_err() {
-        given.error("keywords", "must be a string or an array of strings");
+        sent.fault("keywords", "must be a string or an array of strings");
     }
     words.ok().map(|words| words.join(", ")).filter(|words| !words.is_empty())
 }

@@ -1,21 +1,21 @@
 //! `failOn`: which warnings of a page make its job fail.
 
+use json_members::{Members, Shape, kind};
 use serde_json::value::RawValue;
 use strum::VariantNames as _;
 
-use super::PageOptions;
+use super::{Key, PageOptions};
 use crate::domain::error::{ErrorCode, JobError, WarningKind, Warnings, shortened};
-use crate::domain::members::{Members, kind};
 
-const NAME: &str = "failOn";
 /// How many wrong words an error names.
 const SHOWN_WORDS: usize = 3;
 
 /// Reads the list of words; one word alone counts as a list.
 pub(super) fn read(members: &mut Members<'_>) -> Vec<WarningKind> {
-    let Some(value) = members.raw(NAME) else { return Vec::new() };
+    let shape = || Shape::List(Box::new(Shape::Words(WarningKind::VARIANTS.to_vec())));
+    let Some(value) = members.raw(Key::FailOn, shape) else { return Vec::new() };
     let Some(words) = words(value) else {
-        members.error(NAME, format!("must be an array of {}, not {}", known(), kind(value)));
+        members.fault(Key::FailOn, format!("must be an array of {}, not {}", known(), kind(value)));
         return Vec::new();
     };
     let wrong = words.iter().filter(|word| of_name(word).is_none());
@@ -28,7 +28,7 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<WarningKind> {
         wrong.truncate(SHOWN_WORDS);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let wrong = wrong.join(", ");
-        members.error(NAME, format!("{wrong}{more} {are} not known; give any of {}", known()));
+        members.fault(Key::FailOn, format!("{wrong}{more} {are} not known; give any of {}", known()));
     }
     // As the caller orders them, each once.
     let mut found: Vec<WarningKind> = Vec::new();

@@ -4,21 +4,21 @@
 //! would lead out of the folder, and a mark that reverses the direction of text shows `fdp.exe` as `exe.pdf`. So such names
 //! are refused.
 
+use json_members::Members;
 use serde_json::value::RawValue;
 
-use super::POINTER;
+use super::{Key, POINTER};
 use crate::domain::kinds::{FileKind, Target};
-use crate::domain::members::Members;
 
 /// Longest name in bytes of UTF-8: with an extension it fits into the 255 that file systems allow.
 const LIMIT_BYTES: usize = 250;
 
 /// Reads `fileName`.
 pub(super) fn read(members: &mut Members<'_>) -> Option<String> {
-    let text = members.text("fileName")?;
+    let text = members.text(Key::FileName)?;
     let name = text.trim();
     if let Some(error) = unfit(name) {
-        members.error("fileName", error);
+        members.fault(Key::FileName, error);
         return None;
     }
     Some(name.to_owned())

@@ -6,27 +6,25 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::Key;
 use super::promises::asks;
 
 /// Replaces a secret.
 const STARS: &str = r#""***""#;
-/// The key whose values are secret; the names in it (hosts, headers) are not.
-const REQUESTS: &str = "requests";
-/// Keys whose values are secret.
-const SECRET_KEYS: [&str; 3] = ["password", "userPassword", "ownerPassword"];
 
 /// `object` with stars in place of passwords and of the headers and cookies of requests. `None` if it has none.
 pub fn mask_secrets(object: &RawValue) -> Option<Box<RawValue>> {
     let Ok(Ordered(members)) = serde_json::from_str(object.get()) else { return None };
     let is_secret = |name: &str, value: &RawValue| {
-        (SECRET_KEYS.contains(&name) || name == REQUESTS) && value.get() != "null" && asks(value)
+        Key::from_name(name).is_some_and(Key::is_secret) && value.get() != "null" && asks(value)
     };
     if !members.iter().any(|(name, value)| is_secret(name, value)) {
         return None;
     }
     let written = members.iter().map(|(name, value)| {
         let is_secret = is_secret(name, value);
-        let shown = if is_secret && name == REQUESTS {
+        // The names in it (hosts, headers) are not secret.
+        let shown = if is_secret && name == Key::Requests.name() {
             starred(value)
         } else if is_secret {
             STARS.to_owned()

@@ -1,10 +1,11 @@
 //! `mediaFeatures`: emulated CSS media features such as `prefers-color-scheme`.
 
+use json_members::{Members, Shape};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::Key;
 use crate::domain::error::shortened;
-use crate::domain::members::Members;
 
 /// The features that Chromium can emulate, and the values of each.
 const FEATURES: [(&str, &[&str]); 7] = [
@@ -33,9 +34,11 @@ struct Named {
 
 /// Reads `mediaFeatures`.
 pub(super) fn read(members: &mut Members<'_>) -> Vec<MediaFeature> {
-    let Some(sent) = members.raw("mediaFeatures") else { return Vec::new() };
+    let Some(sent) = members.raw(Key::MediaFeatures, || Shape::Map(Box::new(Shape::Text))) else {
+        return Vec::new();
+    };
     let Some(named) = named(sent) else {
-        members.error("mediaFeatures", format!("must be {WANTED}"));
+        members.fault(Key::MediaFeatures, format!("must be {WANTED}"));
         return Vec::new();
     };
     let mut features: Vec<MediaFeature> = Vec::new();
@@ -60,7 +63,7 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<MediaFeature> {
         }
     }
     for detail in wrong {
-        members.error("mediaFeatures", detail);
+        members.fault(Key::MediaFeatures, detail);
     }
     features
 }

@@ -1,20 +1,21 @@
 //! `formatOpts`: the options of a document, read leniently and checked strictly.
 //!
-//! `keys` is the table of all keys. One file reads each group: the sheet (`paper`), header, footer, bookmarks and metadata of a
+//! `key` has every key with its sentence. One file reads each group: the sheet (`paper`), header, footer, bookmarks and metadata of a
 //! PDF (`extras`), where its relative links start from (`base_url`), images of a page (`picture`), the emulated environment
 //! (`emulation`, `media_features`), tags of Office files (`office`), conversion of Office files (`conversion`), the TeX program
 //! (`tex`), pictures of a PDF's pages (`raster`), warnings that make a job fail (`fail_on`), headers and cookies of requests
 //! (`requests`), the file's name (`file_name`), passwords and permissions of a PDF (`protection`). `masked` hides secrets;
 //! `promises` refuses keys that would be ignored dangerously; `limits` is what the configuration allows; `layout` is how a page
-//! lies on its sheet. The rest is here.
+//! lies on its sheet; `elsewhere` knows what other services call our keys. The rest is here.
 
 mod base_url;
 mod conversion;
+mod elsewhere;
 mod emulation;
 mod extras;
 mod fail_on;
 mod file_name;
-mod keys;
+mod key;
 mod layout;
 mod limits;
 mod masked;
@@ -29,21 +30,23 @@ mod requests;
 #[cfg(test)]
 mod testing;
 mod tex;
+mod text;
 
+use json_members::{Member, Members, kind};
 use serde_json::value::RawValue;
 use url::Url;
 
-use super::error::WarningKind;
+use super::error::{WarningKind, shortened};
 use super::kinds::{Target, TemplateKind};
-use super::members::{Members, kind};
 use crate::problem::FieldError;
 
 pub use conversion::{Conversion, PdfA};
+pub use elsewhere::of as name_here;
 pub use emulation::{EmulationOptions, Media, Viewport, locale_of, timezone_of};
 pub use extras::{Extras, Metadata};
 pub use fail_on::check_warnings;
 pub use file_name::{complete_file_name, file_name_of};
-pub use keys::{Handling, KEYS, is_text, unshown_warnings};
+pub use key::{Key, KeySet};
 pub use layout::{CssPage, Layout, whole_pixels};
 pub use limits::OptionLimits;
 pub use masked::mask_secrets;
@@ -57,6 +60,7 @@ pub use protection::{PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Pri
 pub use raster::{Pages, RasterOptions, key_for_several_pictures};
 pub use requests::{Requests, Secrets};
 pub use tex::TexProgram;
+pub use text::is_text;
 
 /// The JSON pointer of `formatOpts` in a body.
 const POINTER: &str = "/formatOpts";
@@ -70,8 +74,8 @@ pub struct Reading {
     pub unknown: Vec<String>,
     /// Errors of known keys with a wrong value.
     pub errors: Vec<FieldError>,
-    /// Known keys that were given.
-    known: Vec<String>,
+    /// The keys that were given, in the order of the alphabet.
+    given: Vec<Key>,
 }
 
 /// The options of a document.
@@ -131,7 +135,7 @@ pub struct PageOptions {
     /// Passwords and permissions of a PDF.
     pub protection: Protection,
     /// The keys given that promise protection or conformance: a route that does not heed all of them is not taken.
-    pub promised: Vec<&'static str>,
+    pub promised: Vec<Key>,
     /// Which pages of a PDF become pictures.
     pub raster: RasterOptions,
 }
@@ -139,7 +143,7 @@ pub struct PageOptions {
 impl Default for PageOptions {
     /// A4, portrait, no margins, backgrounds printed.
     fn default() -> Self {
-        read_options(&mut Members::default(), &OptionLimits::ADMITTED, &mut Vec::new())
+        read_options(&mut Members::default(), &OptionLimits::ADMITTED)
     }
 }
 
@@ -168,23 +172,37 @@ impl Reading {
     pub fn warnings(
         &self,
         (kind, target): (TemplateKind, Target),
-        heeds: impl Fn(&str) -> bool,
+        heeds: impl Fn(Key) -> bool,
     ) -> Vec<String> {
         let unknown = self.unknown.iter();
-        let unknown =
-            unknown.map(|key| format!("formatOpts.{key} is not known to this service and was ignored"));
+        let unknown = unknown.map(|name| {
+            let hint = elsewhere::hint(name);
+            format!("formatOpts.{} is not known to this service and was ignored{hint}", shortened(name))
+        });
         // No warning for keys that promise something: one that no engine heeds was refused, or asks for nothing.
-        let idle = self.known.iter();
-        let idle = idle.filter(|key| !keys::is_promise(key) && !keys::is_read_by_service(key) && !heeds(key));
+        let is_idle = |key: Key| !key.promises() && !key.is_refused() && !key.is_of_service() && !heeds(key);
+        let idle = self.given.iter().copied().filter(|key| is_idle(*key));
         let made = target.made_of(kind);
         let idle = idle.map(|key| format!("formatOpts.{key} has no effect on {made} and was ignored"));
         unknown.chain(idle).collect()
     }
 }
 
+/// Why a member `name` beside `formatOpts`, of the value `sent`, is refused there; `None` where it promises nothing.
+pub fn refusal_beside(name: &str, sent: &RawValue) -> Option<String> {
+    let is_promise = Key::from_name(name).is_some_and(Key::promises) || promises::is_promise(name);
+    let detail = "belongs in formatOpts, and would not be kept here: send it there";
+    (is_promise && sent.get() != "null" && promises::asks(sent)).then(|| detail.to_owned())
+}
+
 /// Whether `name` is a known key, or promises protection or conformance in any spelling.
 pub fn is_key(name: &str) -> bool {
-    keys::is_known(name) || promises::is_promise(name)
+    Key::from_name(name).is_some() || promises::is_promise(name)
+}
+
+/// What may be sent for each key that is read, in the order in which they are read.
+pub fn described(limits: &OptionLimits) -> Vec<Member> {
+    json_members::describe(|members| read_options(members, limits))
 }
 
 /// Reads a `formatOpts` object (an empty array counts as one).
@@ -193,50 +211,53 @@ pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
         let detail = format!("must be an object, not {}", kind(object));
         return Reading { errors: vec![FieldError::new(POINTER, detail)], ..Reading::default() };
     };
-    let (known, mut unknown) = members.unknown(&[]).into_iter().partition(|name| keys::is_known(name));
-    let options = read_options(&mut members, limits, &mut unknown);
+    let given = members.sent().iter().filter_map(|name| Key::from_name(name)).collect();
+    let options = read_options(&mut members, limits);
     check_pages(&options, &mut members);
     promises::refuse(&mut members);
     paper::check_area(options.sheet(), options.margin, &mut members);
-    Reading { options, unknown, known, errors: members.into_errors() }
+    // A key that is always refused is asked for by no reader.
+    let unknown = members.unknown().into_iter().filter(|name| Key::from_name(name).is_none());
+    let unknown = unknown.chain(members.unknown_within().iter().cloned()).collect();
+    Reading { options, unknown, given, errors: members.into_faults() }
 }
 
-fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> PageOptions {
-    let landscape = members.flag("landscape");
-    let extras = Extras::read(members, unknown);
-    let margin = paper::read_margin(members, unknown);
+fn read_options(members: &mut Members<'_>, limits: &OptionLimits) -> PageOptions {
+    let landscape = members.flag(Key::Landscape);
+    let extras = Extras::read(members);
+    let margin = paper::read_margin(members);
     PageOptions {
         paper: paper::read_paper(members),
         auto_height: paper::is_auto_height(members),
         landscape: landscape.unwrap_or_default(),
         margin: margin.resolved(extras.header.is_some(), extras.footer.is_some()),
         given: Given {
-            sheet: ["format", "width", "height"].iter().any(|name| is_given(members, name)),
+            sheet: [Key::Format, Key::Width, Key::Height].into_iter().any(|key| is_given(members, key)),
             landscape: landscape.is_some(),
             margin: margin.given(),
         },
-        scale: members.number("scale", 0.1..=2.0).unwrap_or(1.0),
-        print_background: members.flag("printBackground").unwrap_or(true),
-        prefer_css_page_size: members.flag("preferCssPageSize").unwrap_or_default(),
-        from_page: members.count("fromPage"),
-        to_page: members.count("toPage"),
+        scale: members.number(Key::Scale, 0.1..=2.0).unwrap_or(1.0),
+        print_background: members.flag(Key::PrintBackground).unwrap_or(true),
+        prefer_css_page_size: members.flag(Key::PreferCssPageSize).unwrap_or_default(),
+        from_page: members.count(Key::FromPage),
+        to_page: members.count(Key::ToPage),
         extras,
         base_url: base_url::read(members),
         picture: Picture::read(members),
-        emulation: EmulationOptions::read(members, limits, unknown),
-        javascript: members.flag("javascript").unwrap_or(true),
-        requests: Requests::read(members, unknown),
-        selector: members.text("selector"),
-        wait_for_selector: members.text("waitForSelector"),
-        wait_for_expression: members.text("waitForExpression"),
+        emulation: EmulationOptions::read(members, limits),
+        javascript: members.flag(Key::Javascript).unwrap_or(true),
+        requests: Requests::read(members),
+        selector: members.text(Key::Selector),
+        wait_for_selector: members.text(Key::WaitForSelector),
+        wait_for_expression: members.text(Key::WaitForExpression),
         wait_ms: members
-            .limited("waitForTimeout", 0..=limits.wait_ms, "browser.wait_limit_ms")
+            .limited(Key::WaitForTimeout, 0..=limits.wait_ms, "browser.wait_limit_ms")
             .unwrap_or_default(),
         fail_on: fail_on::read(members),
         file_name: file_name::read(members),
-        office: OfficeOptions::read(members, unknown),
+        office: OfficeOptions::read(members),
         conversion: Conversion::read(members),
-        tex: members.word("engine"),
+        tex: members.word(Key::Engine),
         protection: Protection::read(members),
         promised: promises::read(members),
         raster: RasterOptions::read(members),
@@ -244,19 +265,20 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
 }
 
 /// An empty text counts as absent.
-fn is_given(members: &Members<'_>, name: &str) -> bool {
-    members.raw(name).is_some_and(|value| value.get() != "\"\"")
+fn is_given(members: &Members<'_>, key: Key) -> bool {
+    members.peek(key).is_some_and(|value| value.get() != "\"\"")
 }
 
 fn check_pages(options: &PageOptions, members: &mut Members<'_>) {
     if let (Some(from), Some(to)) = (options.from_page, options.to_page)
         && from > to
     {
-        members.error("fromPage", format!("{from} lies behind toPage {to}; give a first page up to {to}"));
+        members.fault(Key::FromPage, format!("{from} lies behind toPage {to}; give a first page up to {to}"));
     }
     // A page that overflows onto a second sheet would lose it without a warning.
     if options.auto_height && (options.from_page.is_some() || options.to_page.is_some()) {
-        members.error("height", "\"auto\" makes one sheet of the whole page; leave out fromPage and toPage");
+        members
+            .fault(Key::Height, "\"auto\" makes one sheet of the whole page; leave out fromPage and toPage");
     }
 }
 
@@ -329,18 +351,13 @@ mod tests {
     #[test]
     fn every_known_key_with_a_wrong_value_is_an_error() {
         let limits = OptionLimits { wait_ms: 1_000, ..OptionLimits::ADMITTED };
-        let body = |wanted: &[Handling]| {
-            let keys = KEYS.iter().filter(|(_, handling)| wanted.contains(handling));
-            let members: Vec<_> = keys.map(|(name, _)| format!(r#""{name}":[7]"#)).collect();
-            format!("{{{}}}", members.join(","))
-        };
-        let checked = [Handling::Read, Handling::Promised, Handling::Service];
-        let text = body(&checked);
+        let names = || Key::ALL.iter().filter(|key| !key.is_refused()).map(|key| key.name());
+        let members: Vec<_> = names().map(|name| format!(r#""{name}":[7]"#)).collect();
+        let text = format!("{{{}}}", members.join(","));
         let errors = read(serde_json::from_str(&text).unwrap(), &limits).errors;
         let mut pointers: Vec<_> = errors.iter().map(|error| error.pointer.clone()).collect();
         pointers.sort_unstable();
-        let keys = KEYS.iter().filter(|(_, handling)| checked.contains(handling));
-        let mut expected: Vec<_> = keys.map(|(name, _)| format!("/formatOpts/{name}")).collect();
+        let mut expected: Vec<_> = names().map(|name| format!("/formatOpts/{name}")).collect();
         expected.sort_unstable();
         assert_eq!(pointers, expected);
         let late = read(serde_json::from_str(r#"{"waitForTimeout":1001}"#).unwrap(), &limits).errors;
@@ -364,7 +381,7 @@ mod tests {
         let idle =
             |key: &str, target: &str| format!("formatOpts.{key} has no effect on {target} and was ignored");
         let pdf = reading.warnings((TemplateKind::Ejs, Target::Pdf), |key| {
-            ["outline", "scale", "viewport"].contains(&key)
+            [Key::Outline, Key::Scale, Key::Viewport].contains(&key)
         });
         assert_eq!(pdf[..2], unknown);
         assert_eq!(pdf[2..], [idle("dpi", "pdf made of ejs"), idle("quality", "pdf made of ejs")]);

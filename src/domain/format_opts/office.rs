@@ -1,6 +1,8 @@
 //! How tags of an Office template are read.
 
-use crate::domain::members::Members;
+use json_members::Members;
+
+use super::Key;
 
 /// Longest delimiter in characters.
 const DELIMITER_LIMIT: usize = 8;
@@ -24,42 +26,38 @@ pub struct Delimiters {
 }
 
 impl OfficeOptions {
-    /// Reads `strict` and `delimiters`; adds unknown members of the latter to `unknown`.
-    pub(super) fn read(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Self {
-        Self {
-            strict: members.flag("strict").unwrap_or_default(),
-            delimiters: read_delimiters(members, unknown),
-        }
+    /// Reads `strict` and `delimiters`.
+    pub(super) fn read(members: &mut Members<'_>) -> Self {
+        Self { strict: members.flag(Key::Strict).unwrap_or_default(), delimiters: read_delimiters(members) }
     }
 }
 
-fn read_delimiters(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Option<Delimiters> {
-    let mut given = members.nested("delimiters", "an object of start and end")?;
-    if given.raw("start").is_none() && given.raw("end").is_none() {
-        return None;
-    }
-    let (start, end) = (read_delimiter(&mut given, "start"), read_delimiter(&mut given, "end"));
-    unknown.extend(given.unknown(&["start", "end"]).iter().map(|name| format!("delimiters.{name}")));
-    let errors = given.into_errors();
-    let is_whole = errors.is_empty();
-    members.add_errors(errors);
-    if is_whole && start == end {
-        members.error(
-            "delimiters",
-            "begins and ends tags with the same text; give two that differ, such as [[ and ]]",
-        );
+fn read_delimiters(members: &mut Members<'_>) -> Option<Delimiters> {
+    // An object without either counts as absent.
+    let read = |sent: &mut Members<'_>| {
+        let is_given = sent.peek("start").or(sent.peek("end")).is_some();
+        ["start", "end"].map(|name| read_delimiter(sent, name, is_given))
+    };
+    let wanted = "an object of start and end";
+    let [start, end] = members.object(Key::Delimiters, ("Delimiters", wanted), read)?;
+    if start.is_some() && start == end {
+        let detail = "begins and ends tags with the same text; give two that differ, such as [[ and ]]";
+        members.fault(Key::Delimiters, detail);
         return None;
     }
     Some(Delimiters { start: start?, end: end? })
 }
 
 /// A delimiter must not occur inside a tag, so it has no letter, digit, quote or blank.
-fn read_delimiter(given: &mut Members<'_>, name: &str) -> Option<String> {
-    if given.raw(name).is_none() {
-        given.error(name, "is missing; give both start and end");
+fn read_delimiter(sent: &mut Members<'_>, name: &'static str, is_needed: bool) -> Option<String> {
+    let is_missing = sent.peek(name).is_none();
+    let text = sent.text(name).unwrap_or_default();
+    if is_missing {
+        if is_needed {
+            sent.fault(name, "is missing; give both start and end");
+        }
         return None;
     }
-    let text = given.text(name).unwrap_or_default();
     let is_mark = |character: char| {
         !character.is_alphanumeric() && !character.is_whitespace() && !"\"'`".contains(character)
     };
@@ -68,7 +66,7 @@ fn read_delimiter(given: &mut Members<'_>, name: &str) -> Option<String> {
         let detail = format!(
             "must be 1 to {DELIMITER_LIMIT} characters that are no letters, digits, quotes or blanks, such as [[ or <<"
         );
-        given.error(name, detail);
+        sent.fault(name, detail);
     }
     fits.then_some(text)
 }

@@ -1,6 +1,9 @@
 //! The sheet that a PDF is printed on: its size and margins.
 
-use crate::domain::members::Members;
+use json_members::{Members, Named, Shape};
+use serde_json::value::RawValue;
+
+use super::Key;
 
 /// CSS pixels in an inch.
 const PIXELS_PER_INCH: f64 = 96.0;
@@ -198,52 +201,52 @@ const AUTO: &str = "\"auto\"";
 
 /// Whether the sheet is to be as high as its page.
 pub(super) fn is_auto_height(members: &Members<'_>) -> bool {
-    members.raw("height").is_some_and(|height| height.get().eq_ignore_ascii_case(AUTO))
+    members.peek(Key::Height).is_some_and(|height| height.get().eq_ignore_ascii_case(AUTO))
 }
 
 /// Reads `format`, `width` and `height`.
 pub(super) fn read_paper(members: &mut Members<'_>) -> Paper {
     let names = || FORMATS.map(|(name, _, _)| name).to_vec();
-    let chosen = members.word_of("format", names, |name| {
+    let chosen = members.word_of(Key::Format, names, |name| {
         let format = FORMATS.iter().find(|(known, _, _)| known.eq_ignore_ascii_case(name.trim()))?;
         Some(Paper { width_in: format.1, height_in: format.2 })
     });
     let sheet = chosen.unwrap_or(Paper::A4);
-    let width_in = read_side(members, "width").unwrap_or(sheet.width_in);
-    let height_in = if is_auto_height(members) { None } else { read_side(members, "height") };
+    let width_in = read_side(members, Key::Width).unwrap_or(sheet.width_in);
+    let height_in = if is_auto_height(members) {
+        members.pass(Key::Height);
+        None
+    } else {
+        read_side(members, Key::Height)
+    };
     Paper { width_in, height_in: height_in.unwrap_or(sheet.height_in) }
 }
 
-fn read_side(members: &mut Members<'_>, name: &str) -> Option<f64> {
+fn read_side(members: &mut Members<'_>, name: Key) -> Option<f64> {
     let length_in = read_length(members, name)?;
     if (SHEET_LEAST_IN..=SHEET_LIMIT_IN).contains(&length_in) {
         return Some(length_in);
     }
     let detail = format!("must be from {SHEET_LEAST_IN}in to {SHEET_LIMIT_IN}in");
-    members.error(name, detail);
+    members.fault(name, detail);
     None
 }
 
 /// One length for all sides, or an object of sides.
-pub(super) fn read_margin(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Sides {
-    let Some(value) = members.raw("margin") else { return Sides::default() };
-    if !matches!(value.get().as_bytes().first(), Some(b'{' | b'[')) {
-        return Sides([read_length(members, "margin"); 4]);
+pub(super) fn read_margin(members: &mut Members<'_>) -> Sides {
+    let is_one = |value: &RawValue| !value.get().starts_with(['{', '[']);
+    if members.peek(Key::Margin).is_some_and(is_one) {
+        return Sides([read_length(members, Key::Margin); 4]);
     }
-    let Some(mut sides) =
-        members.nested("margin", "a length such as \"10mm\", or an object of top, right, bottom, left")
-    else {
-        return Sides::default();
-    };
-    unknown.extend(sides.unknown(&SIDES).iter().map(|name| format!("margin.{name}")));
-    let given = SIDES.map(|side| read_length(&mut sides, side));
-    members.add_errors(sides.into_errors());
-    Sides(given)
+    let wanted = "a length such as \"10mm\", or an object of top, right, bottom, left";
+    let read = |sent: &mut Members<'_>| Sides(SIDES.map(|side| read_length(sent, side)));
+    let sides = members.object_or(Key::Margin, ("MarginSides", wanted), ("Margin", Shape::Length), read);
+    sides.unwrap_or_default()
 }
 
 /// A CSS length in inches; a bare number is pixels.
-fn read_length(members: &mut Members<'_>, name: &str) -> Option<f64> {
-    let value = members.raw(name)?;
+fn read_length(members: &mut Members<'_>, name: impl Named) -> Option<f64> {
+    let value = members.raw(name, || Shape::Length)?;
     let text: String = serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_owned());
     if text.is_empty() {
         return None;
@@ -254,7 +257,7 @@ fn read_length(members: &mut Members<'_>, name: &str) -> Option<f64> {
         let detail = format!(
             "'{shown}' is no length; write a number with px, in, cm, mm, pt or pc (\"10mm\"), or a number of pixels"
         );
-        members.error(name, detail);
+        members.fault(name.name(), detail);
     }
     length_in
 }
@@ -291,7 +294,7 @@ pub(super) fn check_area(paper: Paper, margin: Margin, members: &mut Members<'_>
     if margin.left_in + margin.right_in >= width_in || margin.top_in + margin.bottom_in >= height_in {
         let detail = "the margins leave nothing of the sheet; make them smaller (a header or footer takes 15mm \
                       of its side where no margin is given)";
-        members.error("margin", detail);
+        members.fault(Key::Margin, detail);
     }
 }
 

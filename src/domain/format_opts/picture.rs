@@ -1,6 +1,8 @@
 //! How an image is made of a page.
 
-use crate::domain::members::Members;
+use json_members::Members;
+
+use super::Key;
 
 const QUALITY: u32 = 85;
 
@@ -27,9 +29,9 @@ impl Picture {
     pub(super) fn read(members: &mut Members<'_>) -> Self {
         let default = Self::default();
         Self {
-            full_page: members.flag("fullPage").unwrap_or(default.full_page),
-            omit_background: members.flag("omitBackground").unwrap_or(default.omit_background),
-            quality: members.whole("quality", 1..=100).unwrap_or(default.quality),
+            full_page: members.flag(Key::FullPage).unwrap_or(default.full_page),
+            omit_background: members.flag(Key::OmitBackground).unwrap_or(default.omit_background),
+            quality: members.whole(Key::Quality, 1..=100).unwrap_or(default.quality),
         }
     }
 }

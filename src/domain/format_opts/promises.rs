@@ -2,28 +2,28 @@
 //!
 //! Hazard: a caller sends `userPassword` and passes the file on. If the key were ignored with a warning, as unknown keys are,
 //! the file would be open while its owner believes it protected. So such a key is heeded or refused, never ignored. The table
-//! lists the supported ones (`Handling::Promised`); `Catalog::plan` takes only routes that heed them. All other keys that
+//! lists the supported ones (`Key::promises`); `Catalog::plan` takes only routes that heed them. All other keys that
 //! promise something, in any spelling, are refused here with the key to send instead.
 
+use json_members::Members;
 use serde_json::value::RawValue;
 
-use super::keys;
-use crate::domain::members::Members;
+use super::Key;
 
 /// Spellings of promises, in lower case without `-`, `_`, `/` and blanks: keys of the table, and their names in other services.
 /// Beside them the keys to send.
-const SUPPORTED: [(&[&str], &[&str]); 8] = [
-    (&["password", "openpassword", "documentpassword", "pdfpassword"], &["password"]),
-    (&["userpassword"], &["userPassword"]),
-    (&["ownerpassword", "permissionspassword"], &["ownerPassword"]),
-    (&["permissions"], &["permissions"]),
+const SUPPORTED: [(&[&str], &[Key]); 8] = [
+    (&["password", "openpassword", "documentpassword", "pdfpassword"], &[Key::Password]),
+    (&["userpassword"], &[Key::UserPassword]),
+    (&["ownerpassword", "permissionspassword"], &[Key::OwnerPassword]),
+    (&["permissions"], &[Key::Permissions]),
     (
         &["encrypt", "encrypted", "encryption", "protect", "protected", "protection", "security"],
-        &["password", "permissions"],
+        &[Key::Password, Key::Permissions],
     ),
-    (&["pdfa", "pdfvariant", "pdfprofile", "pdfformat", "conformancelevel"], &["pdfa"]),
-    (&["pdfua"], &["pdfua"]),
-    (&["pdfstandard", "pdfconformance", "conformance"], &["pdfa", "pdfua"]),
+    (&["pdfa", "pdfvariant", "pdfprofile", "pdfformat", "conformancelevel"], &[Key::Pdfa]),
+    (&["pdfua"], &[Key::Pdfua]),
+    (&["pdfstandard", "pdfconformance", "conformance"], &[Key::Pdfa, Key::Pdfua]),
 ];
 
 /// The same of promises that cannot be kept, each with the sentence that refuses it.
@@ -36,21 +36,21 @@ const UNSUPPORTED: [(&[&str], &str); 2] = [
 ];
 
 /// The given keys that promise something and are supported; the engines of the job must heed them.
-pub(super) fn read(members: &Members<'_>) -> Vec<&'static str> {
-    let promised = keys::promised();
-    promised.filter(|name| members.raw(name).is_some_and(asks)).collect()
+pub(super) fn read(members: &Members<'_>) -> Vec<Key> {
+    let promised = Key::ALL.iter().copied().filter(|key| key.promises());
+    promised.filter(|key| members.peek(key).is_some_and(asks)).collect()
 }
 
 /// Adds an error for each key that promises something, is not supported, and asks for something.
 pub(super) fn refuse(members: &mut Members<'_>) {
-    for name in members.unknown(&[]) {
-        if keys::promised().any(|read| read == name) {
+    for name in members.sent() {
+        if Key::from_name(&name).is_some_and(Key::promises) {
             continue;
         }
         if let Some(detail) = refusal(&name)
-            && members.raw(&name).is_some_and(asks)
+            && members.peek(&name).is_some_and(asks)
         {
-            members.error(&name, detail);
+            members.fault(&name, detail);
         }
     }
 }
@@ -82,23 +82,22 @@ fn refusal(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::is_promise;
     use super::super::testing::{assert_error, options, reading};
-    use super::super::{Handling, KEYS};
+    use super::*;
     use crate::domain::kinds::{Target, TemplateKind};
 
     #[test]
     fn no_promise_is_ignored() {
-        for (name, handling) in KEYS {
-            let text = format!(r#"{{"{name}":"x"}}"#);
-            match handling {
-                Handling::Refused => assert_error(&text, &format!("/formatOpts/{name}"), ""),
-                Handling::Promised => assert_eq!(options_promise(&text), [name]),
-                Handling::Read | Handling::Service => assert_eq!(options_promise(&text), [""; 0]),
+        for &key in Key::ALL {
+            let text = format!(r#"{{"{}":"x"}}"#, key.name());
+            if key.is_refused() {
+                assert_error(&text, &format!("/formatOpts/{}", key.name()), "");
+            } else {
+                let promised: &[Key] = if key.promises() { &[key] } else { &[] };
+                assert_eq!(options_promise(&text), promised);
             }
         }
-        let mut sent = super::SUPPORTED.iter().flat_map(|(_, keys)| *keys);
-        assert!(sent.all(|key| KEYS.contains(&(*key, Handling::Promised))), "a key is not read");
+        assert!(SUPPORTED.iter().flat_map(|(_, keys)| *keys).all(|key| key.promises()), "a key is not read");
         for name in ["PDF/X", "digitalSignature", "sign"] {
             let text = format!(r#"{{"{name}":7}}"#);
             let pointer = format!("/formatOpts/{}", name.replace('/', "~1"));
@@ -115,7 +114,7 @@ mod tests {
         }
     }
 
-    fn options_promise(text: &str) -> Vec<&'static str> {
+    fn options_promise(text: &str) -> Vec<Key> {
         reading(text).options.promised
     }
 
@@ -132,7 +131,7 @@ mod tests {
 
     #[test]
     fn empty_promises_are_refused() {
-        for (name, _) in KEYS.iter().filter(|(name, _)| is_promise(name)) {
+        for name in Key::ALL.iter().filter(|key| key.promises() || key.is_refused()).map(|key| key.name()) {
             for empty in ["\"\"", "{}", "[ ]"] {
                 assert_error(&format!(r#"{{"{name}":{empty}}}"#), &format!("/formatOpts/{name}"), "");
             }

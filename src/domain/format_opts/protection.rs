@@ -6,14 +6,14 @@
 use std::fmt;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
+use json_members::{Members, Shape};
 
+use super::Key;
 use super::promises::asks;
-use crate::domain::members::Members;
 
 /// Longest password in bytes of UTF-8 (ISO 32000-2, 7.6.4.3.3): readers cut longer ones off.
 pub const PASSWORD_LIMIT_BYTES: usize = 127;
-const PERMISSION_KEYS: [&str; 7] =
-    ["print", "modify", "copy", "annotate", "fillForms", "assemble", "accessibility"];
+const PERMISSIONS: &str = "print, modify, copy, annotate, fillForms, assemble, accessibility";
 
 /// Passwords and permissions of a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,13 +87,13 @@ impl Protection {
     /// Reads `password` (also `userPassword`), `ownerPassword` and `permissions`.
     pub(super) fn read(members: &mut Members<'_>) -> Self {
         let user = read_user(members);
-        let passwords = Passwords { user, owner: read_password(members, "ownerPassword") };
+        let passwords = Passwords { user, owner: read_password(members, Key::OwnerPassword) };
         let protection = Self { permissions: read_permissions(members), passwords };
         check_owner(&protection, members);
-        if protection.is_asked_for() && members.raw("pdfa").is_some_and(asks) {
+        if protection.is_asked_for() && members.peek(Key::Pdfa).is_some_and(asks) {
             let detail =
                 "and a protection exclude each other: PDF/A forbids encryption; leave out one of them";
-            members.error("pdfa", detail);
+            members.fault(Key::Pdfa, detail);
         }
         protection
     }
@@ -133,26 +133,26 @@ impl Permissions {
 }
 
 fn read_user(members: &mut Members<'_>) -> Option<Password> {
-    let (password, user) = (read_password(members, "password"), read_password(members, "userPassword"));
+    let (password, user) = (read_password(members, Key::Password), read_password(members, Key::UserPassword));
     if let (Some(password), Some(user)) = (&password, &user)
         && password != user
     {
-        members.error(
-            "userPassword",
+        members.fault(
+            Key::UserPassword,
             "is another one than password, and both are what opens the file; give one",
         );
     }
     password.or(user)
 }
 
-fn read_password(members: &mut Members<'_>, name: &str) -> Option<Password> {
-    let value = members.raw(name).filter(|value| asks(value))?;
+fn read_password(members: &mut Members<'_>, name: Key) -> Option<Password> {
+    let value = members.raw(name, || Shape::Text).filter(|value| asks(value))?;
     if value.get() == "\"\"" {
-        members.error(name, "is empty, so nothing would be protected; give a password, or leave the key out");
+        members.fault(name, "is empty, so nothing would be protected; give a password, or leave the key out");
     }
     let text = members.text(name)?;
     if let Some(error) = unfit(&text) {
-        members.error(name, error);
+        members.fault(name, error);
         return None;
     }
     Password::new(text)
@@ -190,60 +190,60 @@ fn is_invisible(character: char) -> bool {
             | '\u{fff9}'..='\u{fffd}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// If anything is explicitly allowed, all else is forbidden; if things are only forbidden, all else is allowed.
 fn read_permissions(members: &mut Members<'_>) -> Option<Permissions> {
-    members.raw("permissions").filter(|value| asks(value))?;
-    let mut given = members.nested("permissions", "an object such as {\"copy\": false}")?;
-    if given.unknown(&[]).is_empty() {
-        let detail = format!(
-            "neither allows nor forbids anything; give some of {}, or leave the key out",
-            PERMISSION_KEYS.join(", ")
-        );
-        members.error("permissions", detail);
+    if members.peek(Key::Permissions).is_some_and(|value| !asks(value)) {
+        members.pass(Key::Permissions);
         return None;
     }
-    let print = read_print(&mut given);
-    let [modify, copy, annotate, fill_forms, assemble, accessibility] =
-        ["modify", "copy", "annotate", "fillForms", "assemble", "accessibility"].map(|name| given.flag(name));
-    for name in given.unknown(&PERMISSION_KEYS) {
-        given.error(
-            &name,
-            format!("is not known, so it cannot be kept; give some of {}", PERMISSION_KEYS.join(", ")),
-        );
+    let wanted = "an object such as {\"copy\": false}";
+    let is_empty = |sent: &mut Members<'_>| (read_permitted(sent), sent.is_empty());
+    let (permissions, is_empty) = members.object(Key::Permissions, ("Permissions", wanted), is_empty)?;
+    if is_empty {
+        let detail =
+            format!("neither allows nor forbids anything; give some of {PERMISSIONS}, or leave the key out");
+        members.fault(Key::Permissions, detail);
     }
+    (!is_empty).then_some(permissions)
+}
+
+/// If anything is explicitly allowed, all else is forbidden; if things are only forbidden, all else is allowed.
+fn read_permitted(sent: &mut Members<'_>) -> Permissions {
+    let print = read_print(sent);
+    let [modify, copy, annotate, fill_forms, assemble, accessibility] =
+        ["modify", "copy", "annotate", "fillForms", "assemble", "accessibility"].map(|name| sent.flag(name));
+    sent.refuse_unknown(&format!("is not known, so it cannot be kept; give some of {PERMISSIONS}"));
     if accessibility == Some(false) {
         let detail = "cannot be kept: PDF readers let assistive technology read every file that they open; leave it out";
-        given.error("accessibility", detail);
+        sent.fault("accessibility", detail);
     }
     if annotate == Some(true) && fill_forms == Some(false) {
-        given.error(
-            "fillForms",
-            "cannot be kept: who may annotate may fill in forms; give annotate: false as well",
-        );
+        let detail = "cannot be kept: who may annotate may fill in forms; give annotate: false as well";
+        sent.fault("fillForms", detail);
     }
     let named = [modify, copy, annotate, fill_forms, assemble];
     let allows = print.is_some_and(|print| print != Printing::None) || named.contains(&Some(true));
     let default = !allows;
     let annotate = annotate.unwrap_or(default && fill_forms != Some(false));
-    members.add_errors(given.into_errors());
-    Some(Permissions {
+    Permissions {
         print: print.unwrap_or(if default { Printing::Full } else { Printing::None }),
         modify: modify.unwrap_or(default),
         copy: copy.unwrap_or(default),
         annotate,
         fill_forms: fill_forms.unwrap_or(default || annotate),
         assemble: assemble.unwrap_or(default),
-    })
+    }
 }
 
-fn read_print(given: &mut Members<'_>) -> Option<Printing> {
-    let value = given.raw("print")?;
+fn read_print(sent: &mut Members<'_>) -> Option<Printing> {
+    let words = Shape::Words(vec!["full", "low", "none"]);
+    let shape = || Shape::OneOf { title: "Printing", shapes: vec![Shape::Flag, words] };
+    let value = sent.raw("print", shape)?;
     match value.get() {
         "true" | "\"full\"" => Some(Printing::Full),
         "false" | "\"none\"" => Some(Printing::None),
         "\"low\"" => Some(Printing::Low),
         _ => {
-            given.error("print", "must be true, false, or \"low\" for pictures of low resolution");
+            sent.fault("print", "must be true, false, or \"low\" for pictures of low resolution");
             None
         }
     }
@@ -254,17 +254,17 @@ fn check_owner(protection: &Protection, members: &mut Members<'_>) {
     let Some(owner) = &passwords.owner else { return };
     if passwords.user.is_none()
         && permissions.is_none()
-        && members.raw("permissions").is_none_or(|it| !asks(it))
+        && members.peek(Key::Permissions).is_none_or(|it| !asks(it))
     {
         let detail = "protects nothing by itself: who opens the file without it may do everything; give permissions as \
                       well (such as {\"modify\": false}), or password";
-        members.error("ownerPassword", detail);
+        members.fault(Key::OwnerPassword, detail);
     }
     let restricts = permissions.is_some_and(|permissions| permissions.restrict());
     if restricts && passwords.user.as_ref() == Some(owner) {
         let detail =
             "is the password that opens the file, so permissions would bind nobody; give another one";
-        members.error("ownerPassword", detail);
+        members.fault(Key::OwnerPassword, detail);
     }
 }
 
@@ -296,7 +296,7 @@ mod tests {
         let read = options(r#"{"password":"open","ownerPassword":"own"}"#);
         let Passwords { user, owner } = &read.protection.passwords;
         assert_eq!((user, owner), (&password("open"), &password("own")));
-        assert_eq!(read.promised, ["password", "ownerPassword"]);
+        assert_eq!(read.promised, [Key::Password, Key::OwnerPassword]);
         assert!(!format!("{read:?}").contains("open"));
         assert_eq!(
             options(r#"{"userPassword":"x","password":"x"}"#).protection.passwords.user,

@@ -1,7 +1,8 @@
 //! `pages`, `page` and `dpi`: which pages of a PDF become pictures, and their resolution.
 
-use super::PageOptions;
-use crate::domain::members::Members;
+use json_members::Members;
+
+use super::{Key, PageOptions};
 
 /// Most parts of `pages`.
 const PARTS_LIMIT: usize = 1_000;
@@ -29,18 +30,18 @@ pub struct Pages {
 impl RasterOptions {
     /// Reads `dpi`, `page` and `pages`.
     pub(super) fn read(members: &mut Members<'_>) -> Self {
-        let dpi = members.whole("dpi", 10..=1_200).and_then(|dpi| u16::try_from(dpi).ok());
-        let page = members.count("page").map(|page| vec![Pages { first: page, last: Some(page) }]);
+        let dpi = members.whole(Key::Dpi, 10..=1_200).and_then(|dpi| u16::try_from(dpi).ok());
+        let page = members.count(Key::Page).map(|page| vec![Pages { first: page, last: Some(page) }]);
         let pages = read_pages(members);
         if page.is_some() && pages.is_some() {
-            members.error("page", "is given beside pages; leave one of the two out");
+            members.fault(Key::Page, "is given beside pages; leave one of the two out");
         }
         Self { dpi, pages: page.or(pages).unwrap_or_default() }
     }
 }
 
 /// The key by which these options may ask for more than one picture, where pictures are those of a PDF's pages.
-pub fn key_for_several_pictures(options: &PageOptions) -> Option<&'static str> {
+pub fn key_for_several_pictures(options: &PageOptions) -> Option<Key> {
     let is_one = match options.raster.pages[..] {
         [] if options.from_page.or(options.to_page).is_none() => true,
         [] => options.to_page == Some(options.from_page.unwrap_or(1)),
@@ -48,21 +49,21 @@ pub fn key_for_several_pictures(options: &PageOptions) -> Option<&'static str> {
         [..] => false,
     };
     let key = match (options.raster.pages.is_empty(), options.from_page) {
-        (false, _) => "pages",
-        (true, Some(_)) => "fromPage",
-        (true, None) => "toPage",
+        (false, _) => Key::Pages,
+        (true, Some(_)) => Key::FromPage,
+        (true, None) => Key::ToPage,
     };
     (!is_one).then_some(key)
 }
 
 fn read_pages(members: &mut Members<'_>) -> Option<Vec<Pages>> {
-    let text = members.text("pages")?;
+    let text = members.text(Key::Pages)?;
     if text.trim().eq_ignore_ascii_case("all") {
         return Some(vec![Pages { first: 1, last: None }]);
     }
     let parts: Vec<&str> = text.split(',').take(PARTS_LIMIT + 1).collect();
     if parts.len() > PARTS_LIMIT {
-        members.error("pages", format!("has more than {PARTS_LIMIT} parts; name longer ranges"));
+        members.fault(Key::Pages, format!("has more than {PARTS_LIMIT} parts; name longer ranges"));
         return None;
     }
     let read: Result<Vec<Pages>, &str> = parts.into_iter().map(|part| part_of(part).ok_or(part)).collect();
@@ -70,7 +71,7 @@ fn read_pages(members: &mut Members<'_>) -> Option<Vec<Pages>> {
         Ok(pages) => Some(pages),
         Err(part) => {
             let shown: String = part.trim().chars().take(40).collect();
-            members.error("pages", format!("'{shown}' is neither a page nor a range; {FORM}"));
+            members.fault(Key::Pages, format!("'{shown}' is neither a page nor a range; {FORM}"));
             None
         }
     }
@@ -137,10 +138,10 @@ mod tests {
             (r#"{"pages":"3"}"#, None),
             (r#"{"toPage":1}"#, None),
             (r#"{"fromPage":2,"toPage":5,"page":1}"#, None),
-            (r#"{"pages":"all"}"#, Some("pages")),
-            (r#"{"pages":"1,2","fromPage":2}"#, Some("pages")),
-            (r#"{"fromPage":2}"#, Some("fromPage")),
-            (r#"{"toPage":2}"#, Some("toPage")),
+            (r#"{"pages":"all"}"#, Some(Key::Pages)),
+            (r#"{"pages":"1,2","fromPage":2}"#, Some(Key::Pages)),
+            (r#"{"fromPage":2}"#, Some(Key::FromPage)),
+            (r#"{"toPage":2}"#, Some(Key::ToPage)),
         ] {
             assert_eq!(key_for_several_pictures(&options(text)), key, "{text}");
         }

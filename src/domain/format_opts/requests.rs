@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use json_members::{MapOf, Members, Shape};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::Passwords;
+use super::{Key, Passwords};
 use crate::domain::error::shortened;
-use crate::domain::members::Members;
 
 /// The port of a host without one.
 const HTTPS_PORT: u16 = 443;
@@ -96,31 +96,25 @@ impl Requests {
     }
 
     /// Reads `requests`: by host, an object of `headers` and `cookies`.
-    pub(super) fn read(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Self {
-        let wanted = "an object such as {\"api.example\": {\"headers\": {\"Authorization\": \"Bearer …\"}}}";
-        let Some(mut hosts) = members.nested("requests", wanted) else { return Self::default() };
-        let mut requests = Vec::new();
-        for name in hosts.unknown(&[]) {
-            let Some((host, port)) = host_and_port(&name) else {
-                hosts.error(
-                    &name,
-                    "is no host; write it as outbound.allow has it, such as api.example or api.example:8443",
-                );
-                continue;
-            };
-            let Some(mut carried) = hosts.nested(&name, "an object of headers and cookies") else { continue };
-            unknown.extend(
-                carried.unknown(&["headers", "cookies"]).iter().map(|key| format!("requests.{name}.{key}")),
-            );
-            let mut headers = read_headers(&mut carried);
-            headers.extend(read_cookies(&mut carried).map(|cookies| ("Cookie".to_owned(), cookies)));
-            hosts.add_errors(carried.into_errors());
-            if !headers.is_empty() {
-                requests.push(HostRequests { host, port, headers });
-            }
-        }
-        members.add_errors(hosts.into_errors());
-        Self(requests)
+    pub(super) fn read(members: &mut Members<'_>) -> Self {
+        let of = MapOf {
+            title: "HostRequests",
+            wanted: "an object such as {\"api.example\": {\"headers\": {\"Authorization\": \"Bearer …\"}}}",
+            each: "an object of headers and cookies",
+        };
+        let host_of = |name: &str| {
+            let detail =
+                "is no host; write it as outbound.allow has it, such as api.example or api.example:8443";
+            host_and_port(name).ok_or_else(|| detail.to_owned())
+        };
+        let read = |carried: &mut Members<'_>| {
+            let mut headers = read_headers(carried);
+            headers.extend(read_cookies(carried).map(|cookies| ("Cookie".to_owned(), cookies)));
+            headers
+        };
+        let hosts = members.map(Key::Requests, of, host_of, read).into_iter();
+        let hosts = hosts.map(|((host, port), headers)| HostRequests { host, port, headers });
+        Self(hosts.filter(|host| !host.headers.is_empty()).collect())
     }
 }
 
@@ -142,7 +136,7 @@ fn read_headers(carried: &mut Members<'_>) -> Vec<(String, String)> {
             let detail = format!(
                 "'{lower}' is not for callers to say (cookies have a member of their own); leave it out"
             );
-            carried.error("headers", detail);
+            carried.fault("headers", detail);
         }
         !is_own
     });
@@ -153,17 +147,18 @@ fn read_cookies(carried: &mut Members<'_>) -> Option<String> {
     let cookies = read_texts(carried, "cookies");
     let is_fit = |value: &str| !value.contains([';', ',', '"', '\\', ' ']);
     if cookies.iter().any(|(_, value)| !is_fit(value)) {
-        carried.error("cookies", "has a value with a character that no cookie has (a blank, a comma, a semicolon, a quotation mark)");
+        carried.fault("cookies", "has a value with a character that no cookie has (a blank, a comma, a semicolon, a quotation mark)");
     }
     let written: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
     (!written.is_empty()).then(|| written.join("; "))
 }
 
 /// Names and values; an error shows the name, never the value.
-fn read_texts(carried: &mut Members<'_>, member: &str) -> Vec<(String, String)> {
-    let Some(sent) = carried.raw(member) else { return Vec::new() };
+fn read_texts(carried: &mut Members<'_>, member: &'static str) -> Vec<(String, String)> {
+    let shape = || Shape::Map(Box::new(Shape::Text));
+    let Some(sent) = carried.raw(member, shape) else { return Vec::new() };
     let Ok(texts) = serde_json::from_str::<BTreeMap<String, String>>(sent.get()) else {
-        carried.error(member, "must be an object whose values are strings");
+        carried.fault(member, "must be an object whose values are strings");
         return Vec::new();
     };
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -172,9 +167,9 @@ fn read_texts(carried: &mut Members<'_>, member: &str) -> Vec<(String, String)> 
         let shown = shortened(&name);
         if name.is_empty() || !name.bytes().all(is_token) {
             carried
-                .error(member, format!("'{shown}' cannot be a name here; use letters, digits and hyphens"));
+                .fault(member, format!("'{shown}' cannot be a name here; use letters, digits and hyphens"));
         } else if value.is_empty() || !value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            carried.error(member, format!("'{shown}' needs a value of visible ASCII characters"));
+            carried.fault(member, format!("'{shown}' needs a value of visible ASCII characters"));
         } else {
             read.push((name, value));
         }

@@ -17,7 +17,7 @@ use super::plan::{Ability, Plan};
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::script::JAVASCRIPT_CORE;
 use super::step::{Step, StepKind};
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{Key, KeySet, PageOptions};
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::workers::assemble::{Language, Reader};
 
@@ -40,13 +40,13 @@ pub const ENGINE: Engine = Engine {
 };
 
 /// The keys of `formatOpts` that have an effect on template code.
-const FORMATS: &[&str] = &["timezone", "locale"];
+const FORMATS: KeySet = KeySet::of(&[Key::Timezone, Key::Locale]);
 
 /// The options whose text is a template like the page: header and footer.
-pub(super) const HEADER_AND_FOOTER: [&str; 2] = ["headerTemplate", "footerTemplate"];
+pub(super) const HEADER_AND_FOOTER: [Key; 2] = [Key::HeaderTemplate, Key::FooterTemplate];
 
 const fn ability(kind: TemplateKind, to: DocumentKind) -> Ability {
-    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), to), 1, &[FORMATS])
+    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), to), 1, FORMATS)
 }
 
 /// What reads the LaTeX source of a plan: TeX makes PDFs and nothing else.
@@ -72,9 +72,11 @@ impl StepRunner for Assembler {
         let mut made = [None, None];
         let given = HEADER_AND_FOOTER.into_iter().zip([&extras.header, &extras.footer]);
         // Rendered only where a later step shows them.
-        for ((name, template), made) in given.zip(&mut made).filter(|((name, _), _)| job.plan.heeds(name)) {
+        for ((key, template), made) in given.zip(&mut made).filter(|((key, _), _)| job.plan.heeds(*key)) {
             if let Some(template) = template {
-                *made = Some(assembler.assemble_header(job.meter, &site, (name, template), job.data).await?);
+                *made = Some(
+                    assembler.assemble_header(job.meter, &site, (key.name(), template), job.data).await?,
+                );
             }
         }
         let [header, footer] = made;

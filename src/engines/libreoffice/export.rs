@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::format_opts::{Metadata, PageOptions};
+use crate::domain::format_opts::{Key, KeySet, Metadata, PageOptions};
 use crate::domain::kinds::FileKind;
 use crate::engines::document::DocumentKind;
 use crate::engines::plan::Ability;
@@ -21,11 +21,19 @@ pub(super) struct Export {
 }
 
 /// The keys of `formatOpts` that have an effect on a PDF.
-const PDF: &[&str] = &["fromPage", "toPage", "outline", "tagged", "metadata", "pdfa", "pdfua"];
+const PDF: KeySet = KeySet::of(&[
+    Key::FromPage,
+    Key::ToPage,
+    Key::Outline,
+    Key::Tagged,
+    Key::Metadata,
+    Key::Pdfa,
+    Key::Pdfua,
+]);
 /// The keys that have an effect on a workbook: numbers, dates and currencies are written as the locale does.
-const LOCALE: &[&str] = &["locale"];
+const LOCALE: KeySet = KeySet::of(&[Key::Locale]);
 /// The keys that have an effect on a Word document.
-const FIELDS: &[&str] = &["updateFields"];
+const FIELDS: KeySet = KeySet::of(&[Key::UpdateFields]);
 
 const EXPORTS: [Export; 6] = [
     Export { from: FileKind::Docx, to: FileKind::Pdf, format: "pdf" },
@@ -39,12 +47,12 @@ const EXPORTS: [Export; 6] = [
 
 /// The same table for plans.
 pub(super) const ABILITIES: &[Ability] = &[
-    ability(FileKind::Docx, FileKind::Pdf, &[PDF, FIELDS]),
-    ability(FileKind::Xlsx, FileKind::Pdf, &[PDF, LOCALE]),
-    ability(FileKind::Pptx, FileKind::Pdf, &[PDF]),
-    ability(FileKind::Docx, FileKind::Html, &[FIELDS]),
-    ability(FileKind::Xlsx, FileKind::Html, &[LOCALE]),
-    ability(FileKind::Pptx, FileKind::Html, &[]),
+    ability(FileKind::Docx, FileKind::Pdf, PDF.and(FIELDS)),
+    ability(FileKind::Xlsx, FileKind::Pdf, PDF.and(LOCALE)),
+    ability(FileKind::Pptx, FileKind::Pdf, PDF),
+    ability(FileKind::Docx, FileKind::Html, FIELDS),
+    ability(FileKind::Xlsx, FileKind::Html, LOCALE),
+    ability(FileKind::Pptx, FileKind::Html, KeySet::NONE),
 ];
 
 /// Commands that update tables of contents and fields after layout. Tables of contents are updated twice: the first time one
@@ -52,8 +60,8 @@ pub(super) const ABILITIES: &[Ability] = &[
 const UPDATES: [&str; 4] =
     [".uno:UpdateAllIndexes", ".uno:UpdateAllIndexes", ".uno:UpdateFields", ".uno:UpdateCharts"];
 
-const fn ability(from: FileKind, to: FileKind, option_keys: &'static [&'static [&'static str]]) -> Ability {
-    Ability::new(StepKind::Convert, (DocumentKind::File(from), DocumentKind::File(to)), 10, option_keys)
+const fn ability(from: FileKind, to: FileKind, heeds: KeySet) -> Ability {
+    Ability::new(StepKind::Convert, (DocumentKind::File(from), DocumentKind::File(to)), 10, heeds)
 }
 
 impl Export {

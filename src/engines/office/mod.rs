@@ -20,7 +20,7 @@ use super::script::{JAVASCRIPT_CORE, TemplateCodePool};
 use super::step::{Step, StepKind};
 use crate::config::{Config, OfficeConfig};
 use crate::domain::error::{ErrorCode, JobError};
-use crate::domain::format_opts::Delimiters;
+use crate::domain::format_opts::{Delimiters, Key, KeySet};
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Site;
@@ -29,7 +29,7 @@ use crate::telemetry::Counters;
 use crate::workers::assemble::{FillJob, FillLimits, Filled, ScriptRequest};
 
 /// The keys of `formatOpts` that have an effect on filling.
-const FILLED: &[&[&str]] = &[&["strict", "delimiters", "locale", "timezone"]];
+const FILLED: KeySet = KeySet::of(&[Key::Strict, Key::Delimiters, Key::Locale, Key::Timezone]);
 
 /// The engine.
 pub const ENGINE: Engine = Engine {
@@ -53,12 +53,8 @@ pub const ENGINE: Engine = Engine {
     },
 };
 
-const fn ability(
-    kind: TemplateKind,
-    file: FileKind,
-    option_keys: &'static [&'static [&'static str]],
-) -> Ability {
-    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), DocumentKind::File(file)), 1, option_keys)
+const fn ability(kind: TemplateKind, file: FileKind, heeds: KeySet) -> Ability {
+    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), DocumentKind::File(file)), 1, heeds)
 }
 
 struct Office {

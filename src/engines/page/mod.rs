@@ -29,7 +29,7 @@ use super::plan::{Ability, Plan};
 use super::runner::{StepContext, StepRunner};
 use super::step::{Step, StepKind};
 use crate::domain::error::JobError;
-use crate::domain::format_opts::unshown_warnings;
+use crate::domain::format_opts::{Key, KeySet, PageOptions, Viewport};
 use crate::domain::kinds::FileKind;
 use crate::thread;
 
@@ -40,10 +40,10 @@ const NAME: &str = "chromium";
 pub const ENGINE: Engine = Engine {
     name: NAME,
     abilities: &[
-        ability(StepKind::Print, FileKind::Pdf, &[PAGE, SHOWN, PDF]),
-        ability(StepKind::Picture, FileKind::Png, &[PAGE, SHOWN, IMAGE, PNG]),
-        ability(StepKind::Picture, FileKind::Jpg, &[PAGE, SHOWN, IMAGE, JPG]),
-        ability(StepKind::Snapshot, FileKind::Html, &[PAGE]),
+        ability(StepKind::Print, FileKind::Pdf, PAGE.and(SHOWN).and(PDF)),
+        ability(StepKind::Picture, FileKind::Png, PAGE.and(SHOWN).and(IMAGE).and(PNG)),
+        ability(StepKind::Picture, FileKind::Jpg, PAGE.and(SHOWN).and(IMAGE).and(JPG)),
+        ability(StepKind::Snapshot, FileKind::Html, PAGE),
     ],
     requires: &[],
     reads_files: false,
@@ -56,49 +56,49 @@ pub const ENGINE: Engine = Engine {
 };
 
 /// What has an effect on the page itself.
-const PAGE: &[&str] = &[
-    "selector",
-    "viewport",
-    "mediaFeatures",
-    "javascript",
-    "requests",
-    "timezone",
-    "locale",
-    "waitForSelector",
-    "waitForExpression",
-    "waitForTimeout",
-    "failOn",
-];
+const PAGE: KeySet = KeySet::of(&[
+    Key::Selector,
+    Key::Viewport,
+    Key::MediaFeatures,
+    Key::Javascript,
+    Key::Requests,
+    Key::Timezone,
+    Key::Locale,
+    Key::WaitForSelector,
+    Key::WaitForExpression,
+    Key::WaitForTimeout,
+    Key::FailOn,
+]);
 /// On how it is shown.
-const SHOWN: &[&str] = &["mediaType"];
+const SHOWN: KeySet = KeySet::of(&[Key::MediaType]);
 /// On its sheets, and what a PDF has beside them.
-const PDF: &[&str] = &[
-    "format",
-    "width",
-    "height",
-    "landscape",
-    "margin",
-    "scale",
-    "printBackground",
-    "preferCssPageSize",
-    "fromPage",
-    "toPage",
-    "headerTemplate",
-    "footerTemplate",
-    "outline",
-    "tagged",
-    "metadata",
-    "baseUrl",
-];
+const PDF: KeySet = KeySet::of(&[
+    Key::Format,
+    Key::Width,
+    Key::Height,
+    Key::Landscape,
+    Key::Margin,
+    Key::Scale,
+    Key::PrintBackground,
+    Key::PreferCssPageSize,
+    Key::FromPage,
+    Key::ToPage,
+    Key::HeaderTemplate,
+    Key::FooterTemplate,
+    Key::Outline,
+    Key::Tagged,
+    Key::Metadata,
+    Key::BaseUrl,
+]);
 /// On pictures.
-const IMAGE: &[&str] = &["fullPage"];
+const IMAGE: KeySet = KeySet::of(&[Key::FullPage]);
 /// On pictures that can be transparent.
-const PNG: &[&str] = &["omitBackground"];
+const PNG: KeySet = KeySet::of(&[Key::OmitBackground]);
 /// On pictures that are made with loss.
-const JPG: &[&str] = &["quality"];
+const JPG: KeySet = KeySet::of(&[Key::Quality]);
 
-const fn ability(step: StepKind, file: FileKind, option_keys: &'static [&'static [&'static str]]) -> Ability {
-    Ability::new(step, (DocumentKind::Page, DocumentKind::File(file)), 2, option_keys)
+const fn ability(step: StepKind, file: FileKind, heeds: KeySet) -> Ability {
+    Ability::new(step, (DocumentKind::Page, DocumentKind::File(file)), 2, heeds)
 }
 
 /// Whether there is no such document without a browser. Target html takes one only where files lie beside the page.
@@ -157,10 +157,32 @@ async fn as_it_is(job: &mut StepContext<'_>, page: &Page) -> Result<Option<Docum
     Ok(Some(Document::held(FileKind::Html, file)))
 }
 
+/// Warnings about keys that have an effect on html only if the browser shows the page, for a page that it does not show.
+fn unshown_warnings(options: &PageOptions) -> Vec<String> {
+    let emulation = &options.emulation;
+    let given = [
+        (Key::Selector, options.selector.is_some()),
+        (Key::MediaFeatures, !emulation.features.is_empty()),
+        (Key::Viewport, emulation.viewport != Viewport::default()),
+        (Key::Javascript, !options.javascript),
+        (Key::Requests, !options.requests.is_empty()),
+        (Key::WaitForSelector, options.wait_for_selector.is_some()),
+        (Key::WaitForExpression, options.wait_for_expression.is_some()),
+        (Key::WaitForTimeout, options.wait_ms > 0),
+        (Key::FailOn, !options.fail_on.is_empty()),
+    ];
+    let unshown = given.into_iter().filter(|(_, is_given)| *is_given).map(|(key, _)| key.name());
+    unshown.map(unshown_warning).collect()
+}
+
+fn unshown_warning(name: &str) -> String {
+    format!("formatOpts.{name} has no effect on html of a page without files beside it and was ignored")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::format_opts::{self, OptionLimits, PageOptions};
+    use crate::domain::format_opts::{self, OptionLimits};
 
     #[test]
     fn every_key_of_a_shown_page_is_reported_where_none_is_shown() {
@@ -169,14 +191,10 @@ mod tests {
             "mediaFeatures":{"color-gamut":"p3"},"javascript":false,
             "requests":{"a.example":{"headers":{"X":"1"}}}}"#;
         let reading = format_opts::read(serde_json::from_str(opts).unwrap(), &OptionLimits::ADMITTED);
-        let told = |name: &&str| {
-            format!(
-                "formatOpts.{name} has no effect on html of a page without files beside it and was ignored"
-            )
-        };
         // Template code heeds these two as well.
-        let shown = PAGE.iter().filter(|name| !["timezone", "locale"].contains(name));
-        assert_eq!(unshown_warnings(&reading.options), shown.map(told).collect::<Vec<_>>());
+        let shown = PAGE.iter().filter(|key| ![Key::Timezone, Key::Locale].contains(key));
+        let told: Vec<_> = shown.map(|key| unshown_warning(key.name())).collect();
+        assert_eq!(unshown_warnings(&reading.options), told);
         assert_eq!(unshown_warnings(&PageOptions::default()), Vec::<String>::new());
     }
 }

@@ -22,27 +22,28 @@ use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
 use super::{Engine, EngineContext};
 use crate::config::ProgramLimits;
+use crate::domain::format_opts::{Key, KeySet};
 use crate::domain::kinds::FileKind;
 use crate::workers::{ProgramRun, SandboxProfile};
 
 /// Its name in routes, metrics and errors.
 const NAME: &str = "pandoc";
-const OPTION_KEYS: &[&str] = &["locale", "timezone", "metadata"];
+const HEEDS: KeySet = KeySet::of(&[Key::Locale, Key::Timezone, Key::Metadata]);
 /// Documents at once, for one account.
 const SLOTS: usize = 1;
 
 /// The engine.
 pub const ENGINE: Engine = Engine {
     name: NAME,
-    abilities: &[ability(FileKind::Html, &[OPTION_KEYS]), ability(FileKind::Docx, &[OPTION_KEYS])],
+    abilities: &[ability(FileKind::Html, HEEDS), ability(FileKind::Docx, HEEDS)],
     requires: &[needs::PANDOC],
     reads_files: true,
     slots: Some(SLOTS),
     start: |context| Box::new(Pandoc::start(context)),
 };
 
-const fn ability(to: FileKind, option_keys: &'static [&'static [&'static str]]) -> Ability {
-    Ability::new(StepKind::Convert, (DocumentKind::Source, DocumentKind::File(to)), 10, option_keys)
+const fn ability(to: FileKind, heeds: KeySet) -> Ability {
+    Ability::new(StepKind::Convert, (DocumentKind::Source, DocumentKind::File(to)), 10, heeds)
 }
 
 /// Makes HTML and Word documents of LaTeX.

@@ -14,6 +14,7 @@ use super::runner::{StepContext, StepResult, StepRunner};
 use super::script::JAVASCRIPT_CORE;
 use super::step::{Step, StepKind};
 use crate::domain::error::{ErrorCode, JobError};
+use crate::domain::format_opts::KeySet;
 use crate::domain::kinds::TemplateKind;
 use crate::workers::assemble::{Language, Reader};
 
@@ -32,7 +33,7 @@ pub const ENGINE: Engine = Engine {
 };
 
 const fn ability(kind: TemplateKind, to: DocumentKind) -> Ability {
-    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), to), 2, &[])
+    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), to), 2, KeySet::NONE)
 }
 
 struct Plain;
@@ -52,10 +53,13 @@ impl StepRunner for Plain {
         refuse_tags(has_page_tags, site.entry())?;
         let extras = &job.options.extras;
         let mut given = [extras.header.clone(), extras.footer.clone()];
-        for (name, text) in HEADER_AND_FOOTER.into_iter().zip(&mut given) {
+        for (key, text) in HEADER_AND_FOOTER.into_iter().zip(&mut given) {
             // Dropped where no later step shows it.
-            *text = text.take().filter(|_| job.plan.heeds(name));
-            refuse_tags(has_tags(Language::Html, text.as_deref().unwrap_or_default().as_bytes()), name)?;
+            *text = text.take().filter(|_| job.plan.heeds(key));
+            refuse_tags(
+                has_tags(Language::Html, text.as_deref().unwrap_or_default().as_bytes()),
+                key.name(),
+            )?;
         }
         let [header, footer] = given;
         Ok(Document::page(Page { site: site.with_page(page), header, footer }))

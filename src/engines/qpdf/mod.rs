@@ -19,7 +19,7 @@ use super::program::{self, ProgramSteps};
 use super::requirement::{Install, Numbers, Part, Requirement, Version};
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use crate::domain::format_opts::{Passwords, Protection};
+use crate::domain::format_opts::{Key, KeySet, Passwords, Protection};
 use crate::domain::kinds::FileKind;
 use crate::workers::{Finished, Input, ProgramRun, SandboxProfile};
 
@@ -27,7 +27,7 @@ use crate::workers::{Finished, Input, ProgramRun, SandboxProfile};
 const NAME: &str = "qpdf";
 const PROGRAM: &str = "/usr/bin/qpdf";
 const PDF: DocumentKind = DocumentKind::File(FileKind::Pdf);
-const OPTION_KEYS: &[&[&str]] = &[&["password", "userPassword", "ownerPassword", "permissions"]];
+const HEEDS: KeySet = KeySet::of(&[Key::Password, Key::UserPassword, Key::OwnerPassword, Key::Permissions]);
 /// Programs at once, for one account: a document takes some hundredths of a second.
 const SLOTS: usize = 2;
 /// The exit code when the file was written and the input was slightly damaged.
@@ -47,7 +47,7 @@ pub const ENGINE: Engine = Engine {
     name: NAME,
     abilities: &[Ability {
         asked_by: Some(|options| options.protection.is_asked_for()),
-        ..Ability::new(StepKind::Finish, (PDF, PDF), 1, OPTION_KEYS)
+        ..Ability::new(StepKind::Finish, (PDF, PDF), 1, HEEDS)
     }],
     requires: &[QPDF],
     reads_files: true,

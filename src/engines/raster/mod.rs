@@ -17,7 +17,7 @@ use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
 use super::{Engine, EngineContext};
 use crate::config::{RasterConfig, as_count};
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{Key, KeySet, PageOptions};
 use crate::domain::kinds::FileKind;
 use crate::slots::engines::EngineSlots;
 use crate::workers::raster::{
@@ -44,15 +44,15 @@ const DPI: u16 = 150;
 const OF_PICTURES: &str = "each slide is a picture of a page, whose text stands in the notes and in the picture's alternative text; \
     nothing on the slides can be edited";
 
-const PAGES: &[&str] = &["dpi", "page", "pages", "fromPage", "toPage"];
+const PAGES: KeySet = KeySet::of(&[Key::Dpi, Key::Page, Key::Pages, Key::FromPage, Key::ToPage]);
 
 /// The engine. It requires nothing; fonts that a PDF does not embed are used if installed.
 pub const ENGINE: Engine = Engine {
     name: NAME,
     abilities: &[
-        ability(FileKind::Png, COST, &[PAGES]),
-        ability(FileKind::Jpg, COST, &[PAGES, &["quality"]]),
-        ability(FileKind::Pptx, SLIDES_COST, &[PAGES]),
+        ability(FileKind::Png, COST, PAGES),
+        ability(FileKind::Jpg, COST, PAGES.and(KeySet::of(&[Key::Quality]))),
+        ability(FileKind::Pptx, SLIDES_COST, PAGES),
     ],
     requires: &[],
     reads_files: false,
@@ -60,13 +60,8 @@ pub const ENGINE: Engine = Engine {
     start: |context| Box::new(Raster::new(context)),
 };
 
-const fn ability(to: FileKind, cost: u32, option_keys: &'static [&'static [&'static str]]) -> Ability {
-    Ability::new(
-        StepKind::Raster,
-        (DocumentKind::File(FileKind::Pdf), DocumentKind::File(to)),
-        cost,
-        option_keys,
-    )
+const fn ability(to: FileKind, cost: u32, heeds: KeySet) -> Ability {
+    Ability::new(StepKind::Raster, (DocumentKind::File(FileKind::Pdf), DocumentKind::File(to)), cost, heeds)
 }
 
 struct Raster {
@@ -177,7 +172,7 @@ pub(super) fn pool(
 fn selection(job: &StepContext<'_>, is_deck: bool) -> Selection {
     let options = job.options;
     let before = job.plan.steps().iter().take_while(|step| step.kind != StepKind::Raster);
-    let is_cut = before.into_iter().any(|step| step.heeds("fromPage"));
+    let is_cut = before.into_iter().any(|step| step.heeds(Key::FromPage));
     let is_asked = options.from_page.is_some() || options.to_page.is_some();
     let given = PageRange { first: options.from_page.unwrap_or(1), last: options.to_page };
     let within = (is_asked || is_deck).then_some(if is_cut { PageRange::ALL } else { given });

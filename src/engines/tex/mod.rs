@@ -43,7 +43,7 @@ use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
 use super::{Engine, EngineContext};
 use crate::config::TexConfig;
-use crate::domain::format_opts::TexProgram;
+use crate::domain::format_opts::{Key, KeySet, TexProgram};
 use crate::domain::kinds::FileKind;
 use crate::thread;
 use crate::workers::{Bounds, OutputError, SandboxProfile, SharedFile};
@@ -64,7 +64,7 @@ pub const ENGINE: Engine = Engine {
         StepKind::Convert,
         (DocumentKind::Source, DocumentKind::File(FileKind::Pdf)),
         2,
-        &[&["engine", "timezone", "metadata"]],
+        KeySet::of(&[Key::Engine, Key::Timezone, Key::Metadata]),
     )],
     requires: needs::NEEDS,
     reads_files: true,

@@ -7,6 +7,7 @@ use actix_web::http::header::HeaderName;
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
+use json_members::Members;
 use tokio::sync::watch;
 
 use super::form::Form;
@@ -16,7 +17,6 @@ use super::view::{ImmediateBody, JobBody};
 use super::{accept, form, idempotency, prefer, start, view, wait};
 use crate::domain::encoding;
 use crate::domain::ids::AccountId;
-use crate::domain::members::Members;
 use crate::domain::no_data::is_no_data;
 use crate::http::actors;
 use crate::http::body::{self, Body};
@@ -26,14 +26,14 @@ use crate::http::openapi::{ImmediateForm, ImmediateRequest};
 use crate::http::problem::HandlerResult;
 use crate::http::request_id::RequestId;
 use crate::http::state::HttpState;
+use crate::http::unknown;
 use crate::jobs::messages::{FindRepeat, Idempotency};
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 use crate::thread;
 
-/// Headers beside a document: the job's id and its number of warnings.
+/// A header beside a document: the job's id.
 const JOB_ID: HeaderName = HeaderName::from_static("x-job-id");
-const WARNINGS: HeaderName = HeaderName::from_static("x-warnings");
 
 /// Create, start and wait in one call.
 #[utoipa::path(
@@ -92,7 +92,7 @@ pub(super) async fn render(
     }
     let (mut answer, content) = download::document(&state, &view).await?;
     answer.insert_header((JOB_ID, view.id.to_string()));
-    answer.insert_header((WARNINGS, view.warnings.count()));
+    answer.insert_header((unknown::HEADER, view.warnings.count()));
     Ok(answer.body(content))
 }
 
@@ -126,7 +126,7 @@ fn read(body: &Body, state: &HttpState) -> Result<RenderRequest, Problem> {
     let job = JobRequest::read(&mut members, state);
     let template = members.text("template").map(|text| encoding::with_bom_if_misleading(text.into()));
     check_template(&mut members, &job, SentTemplate::text(template.as_ref()));
-    let data = members.object("data").map(|data| body.share(data));
+    let data = members.any("data").map(|data| body.share(data));
     let delivery = read_delivery(&mut members);
     RenderRequest::new(members, job, (template, data, delivery), state)
 }
@@ -142,7 +142,7 @@ fn of_form(
     let idempotency = key.map(|key| key.of_parts("immediate-render", &parts));
     let body = Body::from_valid_json(form.members);
     let mut members = body.members()?;
-    members.add_errors(form.errors);
+    members.add_faults(form.errors);
     let job = JobRequest::read(&mut members, state);
     let sent = if form.has_files { SentTemplate::Files } else { SentTemplate::text(form.template.as_ref()) };
     check_template(&mut members, &job, sent);
@@ -150,7 +150,7 @@ fn of_form(
     if let Some(data) = &data {
         body::check_json(data, "part 'data'", state.config.http.json_depth_limit)?;
         if !data.trim_ascii_start().starts_with(b"{") {
-            members.error("data", "must be an object");
+            members.fault("data", "must be an object");
         }
     }
     let delivery = read_delivery(&mut members);
@@ -174,9 +174,9 @@ impl SentTemplate {
 /// Exactly one of `template`, files and `templateId`, and no office file as text.
 fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: SentTemplate) {
     match (sent != SentTemplate::Nothing, job.template_id.is_some()) {
-        (true, true) => members.error("template", "and templateId cannot both be given; leave one out"),
-        (false, false) if !members.has_error("template") && !members.has_error("templateId") => {
-            members.error("template", "is required: the template's text, or templateId in its place");
+        (true, true) => members.fault("template", "and templateId cannot both be given; leave one out"),
+        (false, false) if !members.has_fault("template") && !members.has_fault("templateId") => {
+            members.fault("template", "is required: the template's text, or templateId in its place");
         }
         _ => {}
     }
@@ -187,7 +187,7 @@ fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: SentTemplat
              /documents/init and upload it",
             kind.name()
         );
-        members.error("template", detail);
+        members.fault("template", detail);
     }
 }
 

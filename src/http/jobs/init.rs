@@ -30,6 +30,8 @@ struct InitBody {
     presigned_data_upload_url: Option<String>,
     #[schema(required = true)]
     presigned_template_upload_url: Option<String>,
+    /// Members that nobody reads, with what was meant; the job keeps them.
+    warnings: Vec<String>,
 }
 
 /// Create a job and get the addresses for what it works on.
@@ -53,7 +55,7 @@ pub(super) async fn init(
     let (target, named) = (wanted.spec.target, wanted.spec.template.is_some());
     let has_data = wanted.data.is_some();
     let job = wanted.create(&state, caller.0, false, (idempotency, RequestId::text(&request))).await?;
-    let job_id = job.borrow().id;
+    let (job_id, warnings) = (job.borrow().id, job.borrow().warnings.lines());
     tracing::Span::current().record("job.id", tracing::field::display(job_id));
     let upload = |part| presigned_url::for_upload(&state, caller.0, job_id, part).url;
     Ok(HttpResponse::Ok().json(InitBody {
@@ -61,13 +63,14 @@ pub(super) async fn init(
         target: target.name(),
         presigned_data_upload_url: (!has_data).then(|| upload(InputPart::Data)),
         presigned_template_upload_url: (!named).then(|| upload(InputPart::Template)),
+        warnings,
     }))
 }
 
 fn read(body: &Body, state: &HttpState) -> Result<RenderRequest, Problem> {
     let mut members = body.members()?;
     let job = JobRequest::read(&mut members, state);
-    let data = members.object("data").map(|data| body.share(data));
+    let data = members.any("data").map(|data| body.share(data));
     RenderRequest::new(members, job, (None, data, None), state)
 }
 

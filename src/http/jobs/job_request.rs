@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use json_members::{Members, Shape};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
 use super::conversions;
 use crate::config::Config;
+use crate::domain::error::Warnings;
 use crate::domain::format_opts::{self, OptionLimits, PageOptions};
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::{Target, TemplateKind};
-use crate::domain::members::Members;
 use crate::http::actors;
 use crate::http::state::HttpState;
 use crate::http::templates::path as template_path;
+use crate::http::unknown;
 use crate::jobs::messages::{Idempotency, InitJob, JobSpec};
 use crate::jobs::view::JobView;
 use crate::outbound::AdmittedUrl;
@@ -64,7 +66,8 @@ impl JobRequest {
         let template = self.template_id.as_deref().map(template_path::parse_id).transpose()?;
         let FormatOpts { sent, options } = self.format_opts;
         let secrets = options.secrets();
-        Ok(JobSpec { kind, target, template, preview: false, format_opts: sent, secrets })
+        let warnings = Warnings::default();
+        Ok(JobSpec { kind, target, template, preview: false, format_opts: sent, secrets, warnings })
     }
 }
 
@@ -83,16 +86,19 @@ impl RenderRequest {
     /// # Errors
     /// `validation_failed` with every error of the members; those of [`JobRequest::spec`].
     pub(super) fn new(
-        members: Members<'_>,
+        mut members: Members<'_>,
         job: JobRequest,
         (template, data, delivery): (Option<Bytes>, Option<Bytes>, Option<String>),
         state: &HttpState,
     ) -> Result<Self, Problem> {
-        let errors = members.into_errors();
+        unknown::refuse_promises(&mut members);
+        let warnings = unknown::warnings(&members);
+        let errors = members.into_faults();
         if !errors.is_empty() {
             return Err(Problem::validation(errors));
         }
-        Ok(Self { spec: job.spec(state)?, data, template, delivery })
+        let spec = JobSpec { warnings, ..job.spec(state)? };
+        Ok(Self { spec, data, template, delivery })
     }
 
     /// Creates the job, or answers the one of an earlier request with the same idempotency key: a request that is refused
@@ -161,12 +167,12 @@ pub(super) async fn check_delivery(
 }
 
 pub(in crate::http) fn read_kind(members: &mut Members<'_>, state: &HttpState) -> Option<TemplateKind> {
-    require(members, "type");
+    members.require("type");
     members.word_of("type", || kinds(state), TemplateKind::from_name)
 }
 
 fn read_target(members: &mut Members<'_>, kind: Option<TemplateKind>, state: &HttpState) -> Option<Target> {
-    require(members, "target");
+    members.require("target");
     members.word_of("target", || targets(kind, state), Target::from_name)
 }
 
@@ -184,29 +190,24 @@ fn targets(kind: Option<TemplateKind>, state: &HttpState) -> Vec<&'static str> {
     Target::ALL.into_iter().filter(is_possible).map(Target::name).collect()
 }
 
-/// Notes a missing member; null and an empty string count as missing.
-pub(in crate::http) fn require(members: &mut Members<'_>, name: &str) {
-    if members.raw(name).is_none_or(|value| value.get() == "\"\"") {
-        members.error(name, "is required");
-    }
-}
-
 pub(in crate::http) fn read_format_opts(members: &mut Members<'_>, config: &Config) -> FormatOpts {
-    let sent = members.raw("formatOpts").filter(|sent| !matches!(sent.get(), "\"\""));
+    let limits = OptionLimits::of(&config.browser);
+    let shape = || Shape::Object { title: "FormatOpts", members: format_opts::described(&limits) };
+    let sent = members.raw("formatOpts", shape).filter(|sent| !matches!(sent.get(), "\"\""));
     let Some(sent) = sent else { return FormatOpts::default() };
     let limit_bytes = config.jobs.format_opts_limit_bytes;
     if sent.get().len() as u64 > limit_bytes {
         let detail = format!("is larger than {limit_bytes} bytes (jobs.format_opts_limit_bytes); shorten it");
-        members.error("formatOpts", detail);
+        members.fault("formatOpts", detail);
         return FormatOpts::default();
     }
-    let reading = format_opts::read(sent, &OptionLimits::of(&config.browser));
-    members.add_errors(reading.errors);
-    if members.has_error("formatOpts") {
+    let reading = format_opts::read(sent, &limits);
+    members.add_faults(reading.errors);
+    if members.has_fault("formatOpts") {
         // Not an object; the error is noted already.
         return FormatOpts::default();
     }
-    let object = members.object("formatOpts").map(str::to_owned);
+    let object = members.any("formatOpts").map(str::to_owned);
     let sent = object.and_then(|object| RawValue::from_string(object).ok());
     let sent = sent.map(|sent| format_opts::mask_secrets(&sent).unwrap_or(sent)).map(Arc::from);
     FormatOpts { sent, options: reading.options }

@@ -7,13 +7,14 @@ use strum::VariantNames as _;
 use utoipa::ToSchema;
 
 use super::view::{self, JobBody};
+use crate::domain::error::Warnings;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::http::actors;
 use crate::http::middleware::auth::Caller;
 use crate::http::openapi::{KindName, StatusName, TargetName};
 use crate::http::problem::HandlerResult;
-use crate::http::query::{self, Query};
+use crate::http::query::{self, QueriedPage, Query};
 use crate::http::state::HttpState;
 use crate::jobs::registry::list::{JobFilter, ListJobs};
 use crate::jobs::view::WireStatus;
@@ -27,6 +28,8 @@ struct ListBody<'a> {
     items: Vec<JobBody<'a>>,
     #[schema(required = true)]
     next_cursor: Option<String>,
+    /// Names of the query that are not known, with what was meant.
+    warnings: Vec<String>,
 }
 
 /// List your jobs, newest first. A page may hold fewer than `limit`, even none: `nextCursor` tells whether there
@@ -44,13 +47,14 @@ struct ListBody<'a> {
     responses((status = 200, description = "A page of jobs", body = ListBody)),
 )]
 pub(super) async fn list(caller: Caller, state: Data<HttpState>, request: HttpRequest) -> HandlerResult {
-    let message = read(&request, caller.0)?;
+    let (message, warnings) = read(&request, caller.0)?;
     let page = actors::ask(&state, caller.0, &state.jobs, message).await?;
     let items = page.items.iter().map(|job| view::job(&state, job)).collect();
-    Ok(HttpResponse::Ok().json(ListBody { items, next_cursor: page.next.map(|last| query::cursor(last.0)) }))
+    let next_cursor = page.next.map(|last| query::cursor(last.0));
+    Ok(HttpResponse::Ok().json(ListBody { items, next_cursor, warnings: warnings.lines() }))
 }
 
-fn read(request: &HttpRequest, account: AccountId) -> Result<ListJobs, Problem> {
+fn read(request: &HttpRequest, account: AccountId) -> Result<(ListJobs, Warnings), Problem> {
     let mut query = Query::of(request);
     let filter = JobFilter {
         status: query.word("status", WireStatus::VARIANTS, |name| name.parse().ok()),
@@ -58,8 +62,8 @@ fn read(request: &HttpRequest, account: AccountId) -> Result<ListJobs, Problem> 
         target: query.word("target", &Target::ALL.map(Target::name), Target::from_name),
         kind: query.word("type", &TemplateKind::ALL.map(TemplateKind::name), TemplateKind::from_name),
     };
-    let (limit, before) = query.page()?;
-    Ok(ListJobs { account, filter, before: before.map(JobId), limit })
+    let QueriedPage { limit, before, warnings } = query.page()?;
+    Ok((ListJobs { account, filter, before: before.map(JobId), limit }, warnings))
 }
 
 #[cfg(test)]

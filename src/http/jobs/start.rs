@@ -9,6 +9,7 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use super::job_request::{check_delivery, read_delivery};
 use super::view::StartBody;
 use super::{job, view, wait};
+use crate::domain::error::Warnings;
 use crate::domain::ids::{AccountId, JobId};
 use crate::http::actors;
 use crate::http::body::{self, Body};
@@ -16,6 +17,7 @@ use crate::http::middleware::auth::Caller;
 use crate::http::openapi::StartRequest;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
+use crate::http::unknown;
 use crate::jobs::messages::{StartJob, WatchJob};
 use crate::jobs::view::{JobView, WireStatus};
 use crate::problem::Problem;
@@ -26,6 +28,7 @@ const RETRY_AFTER_S: u64 = 1;
 struct StartOptions {
     waits: bool,
     delivery: Option<String>,
+    warnings: Warnings,
 }
 
 /// Start a job. A repeated start changes nothing and answers the present state.
@@ -57,7 +60,7 @@ pub(super) async fn start(
         }
         Some(_) | None => None,
     };
-    let message = StartJob { account: caller.0, job: id, deliver_to };
+    let message = StartJob { account: caller.0, job: id, deliver_to, warnings: wanted.warnings };
     let watched = actors::ask(&state, caller.0, &state.jobs, message).await?;
     let view = if wanted.waits {
         let longest = Duration::from_secs(state.config.http.wait_default_s);
@@ -79,11 +82,12 @@ fn read(body: &Body, _: &HttpState) -> Result<StartOptions, Problem> {
     let mut members = body.members()?;
     let waits = members.flag("shouldWaitForRenderCompletion").unwrap_or(false);
     let delivery = read_delivery(&mut members);
-    let errors = members.into_errors();
+    let warnings = unknown::warnings(&members);
+    let errors = members.into_faults();
     if !errors.is_empty() {
         return Err(Problem::validation(errors));
     }
-    Ok(StartOptions { waits, delivery })
+    Ok(StartOptions { waits, delivery, warnings })
 }
 
 /// 202 with the `Location` of the job.

@@ -63,6 +63,7 @@ pub(super) struct StartBody<'a> {
     error: Option<&'a str>,
     #[schema(required = true)]
     error_code: Option<&'static str>,
+    warnings: Vec<String>,
 }
 
 /// A document that was made in one call.
@@ -142,8 +143,9 @@ pub(super) fn immediate(state: &HttpState, view: &JobView) -> ImmediateBody {
 }
 
 pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
-    let JobBody { job_id, target, status, success, output, error, error_code, .. } = job(state, view);
-    StartBody { job_id, target, status, success, output, error, error_code }
+    let JobBody { job_id, target, status, success, output, error, error_code, warnings, .. } =
+        job(state, view);
+    StartBody { job_id, target, status, success, output, error, error_code, warnings }
 }
 
 fn output_of(state: &HttpState, view: &JobView, output: &Output) -> OutputBody {

@@ -9,11 +9,13 @@ use utoipa::ToSchema;
 
 use super::path::NamedTemplate;
 use crate::domain::encoding;
+use crate::domain::error::Warnings;
 use crate::http::actors;
 use crate::http::body::{self, Body};
 use crate::http::openapi::IndexHtmlRequest;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
+use crate::http::unknown;
 use crate::problem::{FieldError, Problem};
 use crate::templates::registry::messages::{ReadIndexHtml, WriteIndexHtml};
 use crate::thread;
@@ -47,7 +49,7 @@ pub(in crate::http) async fn read(NamedTemplate(of): NamedTemplate, state: Data<
     post, path = "/templates/{templateId}/index-html", operation_id = "setIndexHtml", tag = "templates",
     params(("templateId" = String, Path, description = "The template's id")),
     request_body = IndexHtmlRequest,
-    responses((status = 204, description = "The entry is replaced")),
+    responses((status = 204, description = "The entry is replaced; `X-Warnings` counts the members that nobody reads")),
 )]
 pub(in crate::http) async fn write(
     NamedTemplate(of): NamedTemplate,
@@ -55,20 +57,21 @@ pub(in crate::http) async fn write(
     request: HttpRequest,
     payload: Payload,
 ) -> HandlerResult {
-    let text = body::read(&request, payload, &state, |body, _| text_of(body)).await?;
+    let (text, warnings) = body::read(&request, payload, &state, |body, _| text_of(body)).await?;
     actors::ask(&state, of.account, &state.templates, WriteIndexHtml { of, text }).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(unknown::no_content(&warnings))
 }
 
-fn text_of(body: &Body) -> Result<Bytes, Problem> {
+fn text_of(body: &Body) -> Result<(Bytes, Warnings), Problem> {
     let mut members = body.members()?;
     let current = members.text("indexHtml");
     // The older name.
     let former = members.text("templateIndex");
-    let mut errors = members.into_errors();
+    let warnings = unknown::warnings(&members);
+    let mut errors = members.into_faults();
     match current.or(former) {
         // JSON carries characters, not bytes, so the text is UTF-8 whatever encoding its `meta` names.
-        Some(text) if errors.is_empty() => Ok(encoding::with_bom_if_misleading(text.into())),
+        Some(text) if errors.is_empty() => Ok((encoding::with_bom_if_misleading(text.into()), warnings)),
         text => {
             if text.is_none() && errors.is_empty() {
                 errors.push(FieldError::new("/indexHtml", "is required"));

@@ -6,13 +6,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::{self, SummaryBody};
+use crate::domain::error::Warnings;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::TemplateKind;
 use crate::http::actors;
 use crate::http::middleware::auth::Caller;
 use crate::http::openapi::KindName;
 use crate::http::problem::HandlerResult;
-use crate::http::query::{self, Query};
+use crate::http::query::{self, QueriedPage, Query};
 use crate::http::state::HttpState;
 use crate::problem::Problem;
 use crate::templates::registry::list::{TemplateFilter, TemplateQuery};
@@ -25,6 +26,8 @@ struct ListBody<'a> {
     items: Vec<SummaryBody<'a>>,
     #[schema(required = true)]
     next_cursor: Option<String>,
+    /// Names of the query that are not known, with what was meant.
+    warnings: Vec<String>,
 }
 
 /// List your saved templates, newest first. A page may hold fewer than `limit`, even none: `nextCursor` tells whether
@@ -45,20 +48,20 @@ pub(in crate::http) async fn list(
     state: Data<HttpState>,
     request: HttpRequest,
 ) -> HandlerResult {
-    let query = read(&request, caller.0)?;
+    let (query, warnings) = read(&request, caller.0)?;
     let page = actors::bounded(&state, caller.0, state.template_reader.list(query)).await?;
     let items = page.items.iter().map(|template| view::summary(&state, caller.0, template)).collect();
     let next_cursor = page.next.map(|last| query::cursor(last.0));
-    Ok(HttpResponse::Ok().json(ListBody { items, next_cursor }))
+    Ok(HttpResponse::Ok().json(ListBody { items, next_cursor, warnings: warnings.lines() }))
 }
 
-fn read(request: &HttpRequest, account: AccountId) -> Result<TemplateQuery, Problem> {
+fn read(request: &HttpRequest, account: AccountId) -> Result<(TemplateQuery, Warnings), Problem> {
     let mut query = Query::of(request);
     let filter = TemplateFilter {
         kind: query.word("type", &TemplateKind::ALL.map(TemplateKind::name), TemplateKind::from_name),
         category: query.read("category", "one category", |text| Some(text.to_owned())),
         text: query.read("q", "one text", |text| Some(text.to_lowercase())),
     };
-    let (limit, before) = query.page()?;
-    Ok(TemplateQuery { account, filter, before: before.map(TemplateId), limit })
+    let QueriedPage { limit, before, warnings } = query.page()?;
+    Ok((TemplateQuery { account, filter, before: before.map(TemplateId), limit }, warnings))
 }

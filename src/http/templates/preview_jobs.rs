@@ -1,11 +1,11 @@
 //! `previewIds`: the jobs whose documents are to be a template's previews.
 
+use json_members::Members;
+
 use crate::domain::error::shortened;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::Target;
-use crate::domain::members::Members;
 use crate::http::actors;
-use crate::http::jobs::job_request::require;
 use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;
 use crate::jobs::view::JobView;
@@ -21,13 +21,15 @@ pub(super) struct PreviewIds {
 
 /// Reads `previewIds`; errors are with the members.
 pub(super) fn read(members: &mut Members<'_>) -> Option<PreviewIds> {
-    require(members, "previewIds");
-    let mut sent = members.nested("previewIds", "an object")?;
-    for name in ["pngJobId", "pdfJobId"] {
-        require(&mut sent, name);
-    }
-    let (png, pdf) = (sent.text("pngJobId"), sent.text("pdfJobId"));
-    members.add_errors(sent.into_errors());
+    members.require("previewIds");
+    let read = |sent: &mut Members<'_>| {
+        let names = ["pngJobId", "pdfJobId"];
+        for name in names {
+            sent.require(name);
+        }
+        names.map(|name| sent.text(name))
+    };
+    let [png, pdf] = members.object("previewIds", ("PreviewIds", "an object"), read)?;
     Some(PreviewIds { png: png?, pdf: pdf? })
 }
 

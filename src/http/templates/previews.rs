@@ -10,7 +10,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::path::NamedTemplate;
-use crate::domain::format_opts::{PageOptions, key_for_several_pictures};
+use crate::domain::error::Warnings;
+use crate::domain::format_opts::{Key, PageOptions, key_for_several_pictures};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::http::actors;
 use crate::http::body::{self, Body};
@@ -23,6 +24,7 @@ use crate::http::openapi::PreviewsRequest;
 use crate::http::problem::HandlerResult;
 use crate::http::request_id::RequestId;
 use crate::http::state::HttpState;
+use crate::http::unknown;
 use crate::jobs::messages::{InitJob, JobSpec};
 use crate::jobs::registry::delete::DeleteJob;
 use crate::jobs::view::JobView;
@@ -34,6 +36,8 @@ use crate::problem::{FieldError, Problem};
 struct PreviewsBody {
     png_preview: RenderedBody,
     pdf_preview: RenderedBody,
+    /// Members that nobody reads, with what was meant; both jobs keep them.
+    warnings: Vec<String>,
 }
 
 /// A preview that was rendered.
@@ -52,6 +56,7 @@ struct PreviewRequest {
     kind: TemplateKind,
     data: Option<Bytes>,
     format_opts: FormatOpts,
+    warnings: Warnings,
 }
 
 /// Render a template, saved or not, as PNG and PDF at once. It counts nothing; the subscription must be active.
@@ -69,7 +74,8 @@ pub(in crate::http) async fn render(
 ) -> HandlerResult {
     actors::admit(&state)?;
     let template = of.template;
-    let PreviewRequest { kind, data, format_opts } = body::read(&request, payload, &state, read).await?;
+    let PreviewRequest { kind, data, format_opts, warnings } =
+        body::read(&request, payload, &state, read).await?;
     let spec = |target| JobSpec {
         kind,
         target,
@@ -77,6 +83,7 @@ pub(in crate::http) async fn render(
         preview: true,
         format_opts: format_opts.sent.clone(),
         secrets: format_opts.options.secrets(),
+        warnings: warnings.clone(),
     };
     for target in [Target::Png, Target::Pdf] {
         conversions::admit(&state, (kind, target), &format_opts.options)?;
@@ -119,17 +126,19 @@ pub(in crate::http) async fn render(
     for job in [&png, &pdf] {
         refuse_without_document(job, &state)?;
     }
-    Ok(HttpResponse::Ok()
-        .json(PreviewsBody { png_preview: body_of(&state, &png), pdf_preview: body_of(&state, &pdf) }))
+    let (png_preview, pdf_preview) = (body_of(&state, &png), body_of(&state, &pdf));
+    Ok(HttpResponse::Ok().json(PreviewsBody { png_preview, pdf_preview, warnings: warnings.lines() }))
 }
 
 fn read(body: &Body, state: &HttpState) -> Result<PreviewRequest, Problem> {
     let mut members = body.members()?;
     let kind = read_kind(&mut members, state);
-    let data = members.object("data").map(|data| body.share(data));
+    let data = members.any("data").map(|data| body.share(data));
     let format_opts = read_format_opts(&mut members, &state.config);
-    match (kind, members.into_errors()) {
-        (Some(kind), errors) if errors.is_empty() => Ok(PreviewRequest { kind, data, format_opts }),
+    unknown::refuse_promises(&mut members);
+    let warnings = unknown::warnings(&members);
+    match (kind, members.into_faults()) {
+        (Some(kind), errors) if errors.is_empty() => Ok(PreviewRequest { kind, data, format_opts, warnings }),
         (_, errors) => Err(Problem::validation(errors)),
     }
 }
@@ -137,7 +146,7 @@ fn read(body: &Body, state: &HttpState) -> Result<PreviewRequest, Problem> {
 /// Several pictures are an archive, which no template can be saved with.
 fn refuse_several(state: &HttpState, kind: TemplateKind, options: &PageOptions) -> Result<(), Problem> {
     let route = state.catalog.route(kind, Target::Png, options);
-    let is_of_pages = route.is_some_and(|route| route.heeds("pages"));
+    let is_of_pages = route.is_some_and(|route| route.heeds(Key::Pages));
     let Some(key) = key_for_several_pictures(options).filter(|_| is_of_pages) else { return Ok(()) };
     let detail = "may ask for several pictures, and a preview is one; leave it out, or name the page that is shown \
                   (formatOpts.page)";

@@ -2,20 +2,21 @@
 
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
+use json_members::Members;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::path::NamedTemplate;
 use super::preview_jobs::{self, PreviewIds};
 use super::{info, path};
+use crate::domain::error::Warnings;
 use crate::domain::ids::TemplateId;
-use crate::domain::members::Members;
 use crate::http::actors;
 use crate::http::body::{self, Body};
-use crate::http::jobs::job_request::require;
 use crate::http::openapi::{SaveRequest, UpdateRequest};
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
+use crate::http::unknown;
 use crate::problem::Problem;
 use crate::templates::registry::messages::{SaveTemplate, TemplateInfo, UpdateTemplate};
 
@@ -24,6 +25,8 @@ use crate::templates::registry::messages::{SaveTemplate, TemplateInfo, UpdateTem
 #[serde(rename_all = "camelCase")]
 struct UpdatedBody {
     new_content_id: String,
+    /// Members that nobody reads, with what was meant.
+    warnings: Vec<String>,
 }
 
 /// Save a template: from then on it can be fetched, listed and rendered.
@@ -31,7 +34,7 @@ struct UpdatedBody {
     post, path = "/templates/{templateId}", operation_id = "saveTemplate", tag = "templates",
     params(("templateId" = String, Path, description = "The template's id")),
     request_body = SaveRequest,
-    responses((status = 204, description = "The template is saved")),
+    responses((status = 204, description = "The template is saved; `X-Warnings` counts the members that nobody reads")),
 )]
 pub(in crate::http) async fn save(
     NamedTemplate(of): NamedTemplate,
@@ -40,10 +43,10 @@ pub(in crate::http) async fn save(
     payload: Payload,
 ) -> HandlerResult {
     let details = body::read(&request, payload, &state, |body, state| read(&mut body.members()?, state));
-    let TemplateDetails { info, ids } = details.await?;
+    let TemplateDetails { info, ids, warnings } = details.await?;
     let previews = preview_jobs::look_up(&state, of.account, &ids).await?;
     actors::ask(&state, of.account, &state.templates, SaveTemplate { of, info, previews }).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(unknown::no_content(&warnings))
 }
 
 /// Give a saved template the content that was uploaded and previewed under a new id, the `contentId`. That id is gone
@@ -60,21 +63,24 @@ pub(in crate::http) async fn update(
     request: HttpRequest,
     payload: Payload,
 ) -> HandlerResult {
-    let (TemplateDetails { info, ids }, content) = body::read(&request, payload, &state, read_update).await?;
+    let (TemplateDetails { info, ids, warnings }, content) =
+        body::read(&request, payload, &state, read_update).await?;
     let previews = preview_jobs::look_up(&state, of.account, &ids).await?;
     actors::ask(&state, of.account, &state.templates, UpdateTemplate { of, content, info, previews }).await?;
-    Ok(HttpResponse::Ok().json(UpdatedBody { new_content_id: content.to_string() }))
+    let (new_content_id, warnings) = (content.to_string(), warnings.lines());
+    Ok(HttpResponse::Ok().json(UpdatedBody { new_content_id, warnings }))
 }
 
 /// What a caller says of a template.
 struct TemplateDetails {
     info: TemplateInfo,
     ids: PreviewIds,
+    warnings: Warnings,
 }
 
 fn read_update(body: &Body, state: &HttpState) -> Result<(TemplateDetails, TemplateId), Problem> {
     let mut members = body.members()?;
-    require(&mut members, "contentId");
+    members.require("contentId");
     let content = members.text("contentId");
     let details = read(&mut members, state)?;
     Ok((details, path::parse_id(&content.unwrap_or_default())?))
@@ -87,9 +93,10 @@ fn read_update(body: &Body, state: &HttpState) -> Result<(TemplateDetails, Templ
 fn read(members: &mut Members<'_>, state: &HttpState) -> Result<TemplateDetails, Problem> {
     let info = info::read(members, state);
     let ids = preview_jobs::read(members);
-    let errors = members.take_errors();
+    let warnings = unknown::warnings(members);
+    let errors = members.take_faults();
     match (info, ids) {
-        (Some(info), Some(ids)) if errors.is_empty() => Ok(TemplateDetails { info, ids }),
+        (Some(info), Some(ids)) if errors.is_empty() => Ok(TemplateDetails { info, ids, warnings }),
         _ => Err(Problem::validation(errors)),
     }
 }

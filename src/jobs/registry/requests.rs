@@ -14,7 +14,6 @@ use crate::jobs::store::record::JobRecord;
 use crate::jobs::store::secrets;
 use crate::jobs::store::stored_inputs::CountedInputs;
 use crate::jobs::view::WireStatus;
-use crate::outbound::AdmittedUrl;
 use crate::pipeline::{InlineInputs, PipelineContext};
 use crate::problem::{Code, Problem};
 use crate::storage::CountedUpload;
@@ -119,12 +118,12 @@ impl JobRegistry {
         &mut self,
         account: AccountId,
         active: ActiveJob,
-        deliver_to: Option<AdmittedUrl>,
+        start: Start,
     ) -> ResponseActFuture<Self, ViewReply> {
         if let Err(problem) = self.check_not_stopping().and_then(|()| self.admit(account)) {
             return Box::pin(fut::ready(Err(problem)));
         }
-        let started = active.addr.send(Start { deliver_to }).into_actor(self);
+        let started = active.addr.send(start).into_actor(self);
         Box::pin(started.map(move |started, registry, ctx| {
             let started = started.map_err(|_| actor_lost()).and_then(|started| started);
             match started {
@@ -147,7 +146,8 @@ impl Handler<StartJob> for JobRegistry {
         let (account, job) = (message.account, message.job);
         Box::pin(self.find(account, job).then(move |found, registry, _| match found {
             Ok(Found::Active(active)) if active.view.borrow().status == WireStatus::Initialized => {
-                registry.start(account, active, message.deliver_to)
+                let StartJob { deliver_to, warnings, .. } = message;
+                registry.start(account, active, Start { deliver_to, warnings })
             }
             Ok(found) => Box::pin(fut::ready(Ok(found.view()))),
             Err(problem) => Box::pin(fut::ready(Err(problem))),

@@ -152,7 +152,7 @@ impl JobActor {
     fn end_run(&mut self, end: RunEnd, ctx: &mut Context<Self>) {
         let event = if end.error.is_none() { JobEvent::Succeeded } else { JobEvent::Failed };
         let (mut record, now) = (self.record.clone(), self.context.clock.now());
-        record.warnings = end.warnings;
+        record.warnings.extend(&end.warnings);
         let ignored = attempt::ignored_options(&record, end.plan, &self.context.pipeline.catalog);
         record.warnings.extend(&ignored);
         record.error = end.error;
@@ -322,6 +322,7 @@ impl Handler<Start> for JobActor {
         }
         let (context, mut record) = (self.context.clone(), self.started_record());
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
+        record.warnings.extend(&message.warnings);
         let written = async move {
             let (stored, limit_bytes) = (&context.stored, context.pipeline.limits.input_limit_bytes);
             stored.take_uploads(context.pipeline.store.as_ref(), &record, limit_bytes).await?;

@@ -11,7 +11,7 @@ use tracing::Instrument as _;
 
 use crate::clock::Timestamp;
 use crate::domain::error::{ErrorCode, JobError, Warnings};
-use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading, Secrets};
+use crate::domain::format_opts::{self, Key, OptionLimits, PageOptions, Reading, Secrets};
 use crate::engines::catalog::Catalog;
 use crate::engines::plan::Plan;
 use crate::jobs::context::JobContext;
@@ -115,7 +115,7 @@ pub(super) fn ignored_options(record: &JobRecord, plan: Option<Plan>, catalog: &
     let JobRecord { kind, target, .. } = *record;
     if let Some(reading) = read_options(record) {
         let route = plan.or_else(|| catalog.route(kind, target, &reading.options));
-        let heeds = |key: &str| route.as_ref().is_some_and(|route| route.heeds(key));
+        let heeds = |key: Key| route.as_ref().is_some_and(|route| route.heeds(key));
         reading.warnings((kind, target), heeds).iter().for_each(|warning| warnings.push(warning));
     }
     warnings

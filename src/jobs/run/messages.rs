@@ -3,6 +3,7 @@
 use actix::prelude::*;
 use bytes::Bytes;
 
+use crate::domain::error::Warnings;
 use crate::jobs::messages::InputPart;
 use crate::jobs::run::notices::RunSlot;
 use crate::jobs::store::stored_inputs::CountedInputs;
@@ -30,6 +31,7 @@ pub(in crate::jobs) struct Create {
 #[rtype(result = "Result<bool, Problem>")]
 pub(in crate::jobs) struct Start {
     pub deliver_to: Option<AdmittedUrl>,
+    pub warnings: Warnings,
 }
 
 /// Continues a job from its record; answers whether it waits for a turn.

@@ -124,7 +124,7 @@ impl JobRecord {
             finished_at: None,
             output: None,
             error: None,
-            warnings: Warnings::default(),
+            warnings: spec.warnings,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What is done to jobs while a fault comes.
 
 use bytes::Bytes;
+use platen::domain::error::Warnings;
 use platen::domain::format_opts::{Password, Passwords, Secrets};
 use platen::domain::ids::JobId;
 use platen::failpoint::Fault;
@@ -152,7 +153,12 @@ impl Operation {
                 service.upload_template(case, case.templates.last().unwrap()).await
             }
             Self::Run => {
-                let start = StartJob { account: service.accounts["one"], job: case.job(), deliver_to: None };
+                let start = StartJob {
+                    account: service.accounts["one"],
+                    job: case.job(),
+                    deliver_to: None,
+                    warnings: Warnings::default(),
+                };
                 let started = service.registry.send(start).await.unwrap();
                 if let Ok(job) = &started {
                     under_fault(job).await;

@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock};
 use async_trait::async_trait;
 use bytes::Bytes;
 use platen::domain::error::{ErrorCode, JobError};
+use platen::domain::format_opts::{Key, KeySet};
 use platen::domain::kinds::{FileKind, TemplateKind};
 use platen::engines::document::{Document, DocumentKind};
 use platen::engines::error::EngineError;
@@ -42,7 +43,7 @@ pub const ABILITIES: &[Ability] = &[
         from: DocumentKind::Template(TemplateKind::Latex),
         to: DocumentKind::File(FileKind::Docx),
         cost: 1,
-        heeds: &[&["delimiters"]],
+        heeds: KeySet::of(&[Key::Delimiters]),
         asked_by: None,
     },
     Ability {
@@ -50,7 +51,7 @@ pub const ABILITIES: &[Ability] = &[
         from: DocumentKind::File(FileKind::Docx),
         to: DocumentKind::File(FileKind::Pdf),
         cost: 2,
-        heeds: &[&["engine"]],
+        heeds: KeySet::of(&[Key::Engine]),
         asked_by: None,
     },
     Ability {
@@ -58,7 +59,7 @@ pub const ABILITIES: &[Ability] = &[
         from: DocumentKind::File(FileKind::Pdf),
         to: DocumentKind::File(FileKind::Png),
         cost: 2,
-        heeds: &[&["dpi"]],
+        heeds: KeySet::of(&[Key::Dpi]),
         asked_by: None,
     },
     Ability {
@@ -66,7 +67,7 @@ pub const ABILITIES: &[Ability] = &[
         from: DocumentKind::File(FileKind::Pdf),
         to: DocumentKind::File(FileKind::Pdf),
         cost: 1,
-        heeds: &[&["outline"]],
+        heeds: KeySet::of(&[Key::Outline]),
         asked_by: Some(|options| options.extras.outline),
     },
     Ability {
@@ -74,7 +75,7 @@ pub const ABILITIES: &[Ability] = &[
         from: DocumentKind::File(FileKind::Png),
         to: DocumentKind::File(FileKind::Png),
         cost: 1,
-        heeds: &[&["fullPage"]],
+        heeds: KeySet::of(&[Key::FullPage]),
         asked_by: Some(|options| options.picture.full_page),
     },
 ];

@@ -121,7 +121,9 @@ fn a_page_heeds_scrolling_until_it_has_another_document() {
 async fn a_script_that_came_late_has_a_moment_to_begin_something() {
     let request = |id: &str| {
         let kind = if id == "style" { "Stylesheet" } else { "Script" };
-        format!(r#"{{"requestId":"{id}","loaderId":"l","type":"{kind}","request":{{"url":"http://a/{id}"}}}}"#)
+        format!(
+            r#"{{"requestId":"{id}","loaderId":"l","type":"{kind}","request":{{"url":"http://a/{id}"}}}}"#
+        )
     };
     let mut idle = IdleState::default();
     let come = |idle: &mut IdleState, id: &str| {

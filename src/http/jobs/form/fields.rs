@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::mem::take;
 
 use bytes::Bytes;
+use json_members::{is_empty_array, pointer_token};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::config::{Config, as_count};
 use crate::domain::error::shortened;
 use crate::domain::format_opts;
-use crate::domain::json;
 use crate::domain::kinds::TemplateKind;
-use crate::domain::members::{is_empty_array, pointer_token};
 use crate::http::body::check_json;
 use crate::problem::{FieldError, Problem};
 
@@ -192,7 +191,7 @@ fn pointer(name: &str) -> String {
 
 /// Whether the text is a value that JSON writes without quotes.
 fn is_json(text: &str, depth: usize) -> bool {
-    !text.trim_start().starts_with('"') && json::check(text.as_bytes(), depth).is_ok()
+    !text.trim_start().starts_with('"') && json_members::check(text.as_bytes(), depth).is_ok()
 }
 
 fn string(text: &str) -> Result<Box<RawValue>, Problem> {

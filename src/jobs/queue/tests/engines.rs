@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::EnginesConfig;
+use crate::domain::format_opts::KeySet;
 use crate::domain::kinds::FileKind;
 use crate::engines::catalog::Catalog;
 use crate::engines::document::DocumentKind;
@@ -96,7 +97,7 @@ fn accounts_that_wait_for_one_engine_share_it_by_cost() {
 }
 
 const fn ability(step: StepKind, from: DocumentKind, to: FileKind) -> Ability {
-    Ability { step, from, to: DocumentKind::File(to), cost: 1, heeds: &[], asked_by: None }
+    Ability { step, from, to: DocumentKind::File(to), cost: 1, heeds: KeySet::NONE, asked_by: None }
 }
 
 const CONVERT: &[Ability] =
