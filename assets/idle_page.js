@@ -24,6 +24,7 @@
   // A frame of a loaded machine may be late; that of a frame that is not shown never comes.
   const FRAME_WAIT_MS = window.top === window ? 2_000 : 50;
   const OPAQUE_ELEMENTS = 'iframe, frame, object, embed, video, audio, [loading=lazy i]';
+  const SCRIPT_TYPES = ['', 'module', 'text/javascript', 'application/javascript'];
   const EVERYTHING = { subtree: true, childList: true, attributes: true, characterData: true };
 
   const { apply, defineProperty, getOwnPropertyDescriptor } = Reflect;
@@ -46,6 +47,9 @@
     timing: AnimationEffect.prototype.getComputedTiming,
     readyState: getOwnPropertyDescriptor(Document.prototype, 'readyState').get,
     fonts: getOwnPropertyDescriptor(Document.prototype, 'fonts').get,
+    isConnected: getOwnPropertyDescriptor(Node.prototype, 'isConnected').get,
+    scriptType: getOwnPropertyDescriptor(HTMLScriptElement.prototype, 'type').get,
+    isNoModule: getOwnPropertyDescriptor(HTMLScriptElement.prototype, 'noModule').get,
     fontsStatus: getOwnPropertyDescriptor(FontFaceSet.prototype, 'status').get,
   };
   const now = () => apply(natives.now, clock, []);
@@ -273,6 +277,29 @@
     pending.messaged();
     return apply(target, self, args);
   });
+
+  // A script that is added late. Between its arrival and its first statement it is compiled beside the page, which is at
+  // rest meanwhile: 100 ms and more on a loaded machine.
+  const awaitScript = script => {
+    const type = apply(natives.scriptType, script, []);
+    let isRun = false;
+    for (let at = 0; at < SCRIPT_TYPES.length; at++) isRun ||= SCRIPT_TYPES[at] === type;
+    if (!isRun || apply(natives.isNoModule, script, [])) return;
+    const key = pending.hold('a script', limits.bound, pending.mayStep());
+    const end = () => pending.end(key);
+    listen(script, 'load', end);
+    listen(script, 'error', end);
+    // One that is not in the document by now is not requested.
+    after(0, () => apply(natives.isConnected, script, []) || end());
+  };
+  const source = getOwnPropertyDescriptor(HTMLScriptElement.prototype, 'src');
+  const set = (target, self, args) => {
+    const result = apply(target, self, args);
+    awaitScript(self);
+    return result;
+  };
+  const setter = new Proxy(source.set, { __proto__: null, apply: set });
+  defineProperty(HTMLScriptElement.prototype, 'src', { ...source, set: setter });
 
   // Changes that the observer of the document does not see.
   const roots = [];

@@ -13,8 +13,8 @@ use crate::browser::tab::idle::IdleVerdict;
 
 /// After a response the page may need a moment to go on with it.
 const GRACE: Duration = Duration::from_millis(20);
-/// The same after a script, unless it has begun something.
-const SCRIPT_GRACE: Duration = Duration::from_millis(100);
+/// The same after a script that came late, unless something was reported since (`import()` cannot be watched from inside).
+const SCRIPT_GRACE: Duration = Duration::from_millis(300);
 /// How long a page is measured that may be computing.
 const COMPUTING_WINDOW: Duration = Duration::from_millis(100);
 /// A page that spends more of its time in tasks computes something (tried: one that polls spends 1 %, one
