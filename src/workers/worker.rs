@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use super::frame::{self, ChildMessage, FileReply, FrameError};
 use super::group::ProcessStat;
-use super::hung::{Hung, KilledFromOutside};
+use super::hung::{Hung, KilledFromOutside, Scope, hung};
 use super::job_slots::JobSlot;
 use super::program::Excess;
 use super::server::ServerGuard;
@@ -186,8 +186,15 @@ impl Worker {
         if let (Some(process), Some(guard)) = (worker.process(), &mut worker.guard) {
             guard.watch(process).map_err(unable)?;
         }
+        // What starts may sleep for long, but not be stopped.
+        let process = worker.process().unwrap_or_default();
+        let hung = hung(process, Scope::Whole, Duration::MAX, || false);
         let first = frame::receive::<ChildMessage<()>>(&mut worker.output, ANSWER_HEADER_LIMIT_BYTES, 0);
-        match timeout(start_timeout, first).await {
+        let first = tokio::select! {
+            first = timeout(start_timeout, first) => first,
+            hung = hung => return Err(WorkerError::Hung(hung)),
+        };
+        match first {
             Ok(Ok((ChildMessage::Ready, _))) => Ok(worker),
             Ok(first) => {
                 let end = worker.diagnose_end(first.err()).await;

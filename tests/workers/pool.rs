@@ -8,7 +8,7 @@ use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
 use platen::slots::meter::CostMeter;
 use platen::telemetry::metrics::Metrics;
-use platen::workers::{Job, Pool, PoolSettings, WorkerError};
+use platen::workers::{Hung, Job, Pool, PoolSettings, WorkerError};
 use serde_json::json;
 
 use crate::processes::{bash, is_alive, starter, until};
@@ -79,9 +79,11 @@ async fn a_child_answers_and_is_gone() {
 }
 
 #[tokio::test]
-async fn a_child_that_is_killed_while_it_starts_was_killed_from_outside() {
+async fn a_child_that_is_killed_or_stopped_while_it_starts_was_so_from_outside() {
     let error = run_in(settings("kill -9 $$; sleep 600", 0)).await.unwrap_err();
     assert!(matches!(error, WorkerError::KilledFromOutside(_)), "{error}");
+    let error = run_in(settings("kill -STOP $$; sleep 600", 0)).await.unwrap_err();
+    assert!(matches!(error, WorkerError::Hung(Hung::Stopped)), "{error}");
     let error = run_in(settings("exit 3", 0)).await.unwrap_err();
     assert!(matches!(error, WorkerError::NotStarted(_)), "{error}");
 }
