@@ -1,5 +1,7 @@
 //! The table of a job's `errorCode`s, and the warnings of jobs.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
@@ -199,6 +201,12 @@ impl Warnings {
 /// The beginning of a wrong value, for an error that repeats it: a caller may send megabytes.
 pub fn shortened(value: &str) -> &str {
     value.char_indices().nth(REPEATED_LIMIT_CHARS).map_or(value, |(end, _)| &value[..end])
+}
+
+/// The same with a mark where something was left out.
+pub fn shown(value: &str) -> Cow<'_, str> {
+    let start = shortened(value);
+    if start.len() < value.len() { format!("{start}…").into() } else { start.into() }
 }
 
 fn short(text: &str) -> String {

@@ -1,12 +1,14 @@
 //! Parses the query of a list: filters, page size and cursor.
 
+use std::collections::BTreeSet;
+
 use actix_web::HttpRequest;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use url::form_urlencoded;
 use uuid::Uuid;
 
-use crate::domain::error::{Warnings, shortened};
+use crate::domain::error::{Warnings, shortened, shown};
 use crate::problem::{FieldError, Problem};
 
 /// Items of a page when the caller does not say how many.
@@ -88,12 +90,13 @@ impl Query {
     /// Names that nobody asked for: a misspelt filter would list everything.
     fn warnings(&self) -> Warnings {
         let mut warnings = Warnings::default();
-        let unknown = self.pairs.iter().map(|(name, _)| name.as_str());
-        for name in unknown.filter(|name| !self.asked.contains(name)).take(NAMED) {
+        let names: BTreeSet<_> = self.pairs.iter().map(|(name, _)| name.as_str()).collect();
+        let unknown = names.into_iter().filter(|name| !name.is_empty() && !self.asked.contains(name));
+        for name in unknown.take(NAMED) {
             let near = json_members::nearest(name, self.asked.iter().copied());
             let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            let shown = shortened(name);
-            warnings.push(&format!("the query's {shown} is not known to this service and was ignored{hint}"));
+            let told = format!("the query's {} is not known to this call and was ignored{hint}", shown(name));
+            warnings.push(&told);
         }
         warnings
     }

@@ -5,15 +5,14 @@ use serde_json::{Value, json};
 
 use crate::app::{TestApp, read};
 
-const MISSPELT: &str = "formatOptions is not known to this service and was ignored; did you mean formatOpts?";
+const MISSPELT: &str = "formatOptions is not known to this call and was ignored; did you mean formatOpts?";
 
 #[tokio::test]
 async fn a_misspelt_member_is_told_in_the_answer_and_kept_in_the_job() {
     let app = TestApp::start().await;
     let body =
         json!({"type": "html", "target": "html", "formatOptions": {"landscape": true}, "landscape": true});
-    let told =
-        json!([MISSPELT, "landscape is an option: send it as formatOpts.landscape; here it was ignored"]);
+    let told = json!([MISSPELT, "landscape is an option: send formatOpts.landscape; here it was ignored"]);
     let (status, job) = app.post("/v1/documents/init", &body).await;
     assert_eq!((status, &job["warnings"]), (200, &told));
     let id = job["jobId"].as_str().unwrap();
@@ -29,17 +28,31 @@ async fn a_misspelt_member_is_told_in_the_answer_and_kept_in_the_job() {
         assert!(lines.iter().any(is_told), "{started}");
     }
     assert_eq!(app.ended(id).await["warnings"], started["warnings"]);
+    let (_, again) = app.post(&render, &json!({"again": 1})).await;
+    assert_eq!(again["warnings"].as_array().unwrap().len(), 5, "{again}");
+    assert_eq!(app.ended(id).await["warnings"], started["warnings"], "a repeated start changes nothing");
 
     // Type and target are known in any case.
     let body = json!({"type": "Html", "target": "HTML", "template": "<p>x", "formatOptions": {}});
     let (status, made) = app.post("/v1/documents/immediate-render", &body).await;
     assert_eq!((status, &made["warnings"]), (200, &json!([MISSPELT])));
     // A job that is cancelled before it runs keeps what was told.
-    let (_, job) = app.post("/v1/documents/init", &json!({"type": "html", "target": "pdf", "zoom": 2})).await;
+    let (_, job) = app
+        .post(
+            "/v1/documents/init",
+            &json!({"type": "html", "target": "pdf", "zoom": 2, "formatOpts": {"lanscape": true}}),
+        )
+        .await;
     let path = format!("/v1/jobs/{}", job["jobId"].as_str().unwrap());
     let (status, view) = read(app.request(Method::DELETE, &path).send().await.unwrap()).await;
     assert_eq!((status, &view["errorCode"]), (200, &json!("cancelled")), "{view}");
-    assert_eq!(view["warnings"], json!(["zoom is not known to this service and was ignored"]));
+    assert_eq!(
+        view["warnings"],
+        json!([
+            "formatOpts.lanscape is not known to this service and was ignored; did you mean landscape?",
+            "zoom is not known to this call and was ignored",
+        ])
+    );
 }
 
 #[tokio::test]
@@ -81,9 +94,12 @@ async fn templates_and_queries_tell_what_nobody_reads() {
     let set = app.request(Method::POST, &format!("{path}/index-html"));
     let set = set.json(&json!({"indexHtml": "<p><%= name %></p>", "index_html": 1})).send().await.unwrap();
     assert_eq!((set.status().as_u16(), &set.headers()["x-warnings"]), (204, &"1".parse().unwrap()));
+    let render = format!("{path}/render-previews");
+    let (status, problem) = app.post(&render, &json!({"type": "html", "password": "x"})).await;
+    assert_eq!((status, &problem["errors"][0]["pointer"]), (422, &json!("/password")), "{problem}");
     let body = json!({"type": "html", "data": {"name": "Zoë"}, "formatOpt": {}});
-    let (status, previews) = app.post(&format!("{path}/render-previews"), &body).await;
-    let told = "formatOpt is not known to this service and was ignored; did you mean formatOpts?";
+    let (status, previews) = app.post(&render, &body).await;
+    let told = "formatOpt is not known to this call and was ignored; did you mean formatOpts?";
     assert_eq!((status, &previews["warnings"]), (200, &json!([told])), "{previews}");
     let ids = ["pngPreview", "pdfPreview"].map(|name| previews[name]["jobId"].as_str().unwrap());
     assert_eq!(app.get(&format!("/v1/jobs/{}", ids[0])).await.1["warnings"], json!([told]));
@@ -95,7 +111,7 @@ async fn templates_and_queries_tell_what_nobody_reads() {
     assert_eq!((saved.status().as_u16(), count), (204, Some("3".parse().unwrap())));
 
     let (status, page) = app.get("/v1/jobs?statsu=done&limit=1").await;
-    let told = "the query's statsu is not known to this service and was ignored; did you mean status?";
+    let told = "the query's statsu is not known to this call and was ignored; did you mean status?";
     assert_eq!((status, &page["warnings"]), (200, &json!([told])));
     assert_eq!(app.get("/v1/templates?limit=1").await.1["warnings"], json!([]));
 }

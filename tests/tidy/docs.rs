@@ -87,7 +87,7 @@ fn tables_are_made_from_the_code() {
         }
     }
     assert!(settings.contains("| `http.bind` | `\"127.0.0.1:8080\"` | "), "{settings}");
-    assert!(options.contains("| `scale` | pdf, pptx | 0.1 to 2 |\n"), "{options}");
+    assert!(options.contains("| `scale` | pdf, pptx | the size of the content, 0.1 to 2 |\n"), "{options}");
 }
 
 fn settings_explained(source: &Source) -> Vec<(usize, String)> {

@@ -10,8 +10,10 @@ mod check;
 mod members;
 mod nearest;
 mod shape;
+mod value;
 
 pub use check::{JsonError, check};
-pub use members::{Fault, MapOf, Members, Named, describe, is_empty_array, kind, pointer_token};
+pub use members::{Fault, MapOf, Members, Named, Unknown, describe};
 pub use nearest::nearest;
 pub use shape::{Member, Shape};
+pub use value::{is_empty_array, kind, pointer_token};

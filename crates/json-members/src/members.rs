@@ -9,9 +9,12 @@ use strum::VariantNames;
 
 use crate::nearest::nearest;
 use crate::shape::{Member, Shape};
+use crate::value::{is_empty_array, kind, pointer_token};
 
 /// How much of a wrong value a fault repeats, in characters: a caller may send megabytes.
 const REPEATED_LIMIT_CHARS: usize = 64;
+/// Most unknown names within nested objects that are kept: a path repeats the names above it, which may be long.
+const KEPT_WITHIN: usize = 50;
 
 /// One wrong member of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,30 +67,45 @@ pub struct Members<'a> {
     required: Vec<&'static str>,
     /// Whether every name was looked at, so that none is unknown.
     takes_all: bool,
-    /// Names within nested objects that nobody asked for, as `viewport.zoom`.
-    unknown_within: Vec<String>,
+    /// Names that are older ones of other members.
+    old: Vec<&'static str>,
+    /// Names within nested objects that nobody asked for.
+    unknown_within: Vec<Unknown>,
     /// What was asked for; `None` unless this is a run for the description.
     described: Option<Vec<Member>>,
 }
 
-/// What a member is called where it is an object of members with names of the caller's choice.
+/// What an object is whose names are the caller's choice: for its description, and for faults.
 #[derive(Clone, Copy, Debug)]
 pub struct MapOf<'w> {
-    /// The title of the shape of each value.
+    /// What each value is called in a schema.
     pub title: &'static str,
-    /// What the member must be.
+    /// What must be sent, for the fault of any other value.
     pub wanted: &'w str,
-    /// What each value must be.
+    /// The same for each value in it.
     pub each: &'w str,
+}
+
+/// A name in a nested object that nobody asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// Where it is, as `viewport.zoom`.
+    pub path: String,
+    /// The name beside it that was asked for and looks most like it.
+    pub near: Option<&'static str>,
 }
 
 /// What `read` reads, in its order: it is run over nothing.
 pub fn describe<T>(read: impl FnOnce(&mut Members<'_>) -> T) -> Vec<Member> {
     let mut members = Members { described: Some(Vec::new()), ..Members::default() };
     read(&mut members);
-    let required = members.required;
-    let described = members.described.unwrap_or_default().into_iter();
-    described.map(|member| Member { is_required: required.contains(&member.name), ..member }).collect()
+    let Members { required, old, described, .. } = members;
+    let described = described.unwrap_or_default().into_iter().map(|member| Member {
+        is_required: required.contains(&member.name),
+        is_old: old.contains(&member.name),
+        ..member
+    });
+    described.collect()
 }
 
 impl<'a> Members<'a> {
@@ -143,11 +161,8 @@ impl<'a> Members<'a> {
 
     /// A string by an older name of another member.
     pub fn old_text(&mut self, name: impl Named) -> Option<String> {
-        let text = self.text(name);
-        if let Some(member) = self.described_last() {
-            member.is_old = true;
-        }
-        text
+        self.old.push(name.name());
+        self.text(name)
     }
 
     /// A boolean.
@@ -290,11 +305,12 @@ impl<'a> Members<'a> {
         let entries = self.within_object(name.name(), wanted, &|entries: &mut Members<'_>| {
             entries.takes_all = true;
             let mut made = Vec::new();
-            for entry in entries.sent() {
-                match name_of(&entry) {
-                    Ok(named) => {
+            let names: Vec<_> = entries.sent().map(|entry| (entry.to_owned(), name_of(entry))).collect();
+            for (entry, named) in names {
+                match named {
+                    Ok(key) => {
                         let value = entries.within_object(&entry, each, &read);
-                        made.extend(value.map(|value| (named, value)));
+                        made.extend(value.map(|value| (key, value)));
                     }
                     Err(detail) => entries.fault(&entry, detail),
                 }
@@ -316,9 +332,12 @@ impl<'a> Members<'a> {
             return None;
         };
         let made = read(&mut nested);
-        let unknown = nested.unknown();
-        let unknown = unknown.iter().chain(&nested.unknown_within);
-        self.unknown_within.extend(unknown.map(|within| format!("{name}.{within}")));
+        let room = KEPT_WITHIN - self.unknown_within.len().min(KEPT_WITHIN);
+        let own = nested.unknown().map(|unknown| (unknown, nested.nearest(unknown)));
+        let deeper = nested.unknown_within.iter().map(|unknown| (unknown.path.as_str(), unknown.near));
+        let unknown = own.chain(deeper).take(room);
+        let unknown = unknown.map(|(path, near)| Unknown { path: format!("{name}.{path}"), near });
+        self.unknown_within.extend(unknown);
         self.faults.append(&mut nested.faults);
         Some(made)
     }
@@ -338,35 +357,38 @@ impl<'a> Members<'a> {
 
     /// Whether nothing was sent.
     pub fn is_empty(&self) -> bool {
-        self.sent().is_empty()
+        self.sent().next().is_none()
     }
 
     /// The names that were sent (other than as null), in the order of the alphabet.
-    pub fn sent(&self) -> Vec<String> {
-        self.values.keys().filter(|name| self.peek(name).is_some()).cloned().collect()
+    pub fn sent(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().filter(|(_, value)| value.get() != "null").map(|(name, _)| name.as_str())
     }
 
-    /// Names that were sent (other than as null) and not asked for.
-    pub fn unknown(&self) -> Vec<String> {
-        let is_unknown = |name: &String| !self.takes_all && !self.asked.contains(&name.as_str());
-        self.sent().into_iter().filter(is_unknown).collect()
+    /// The names that were asked for.
+    pub fn asked(&self) -> &[&'static str] {
+        &self.asked
     }
 
-    /// The same of nested objects that were read, as `viewport.zoom`.
-    pub fn unknown_within(&self) -> &[String] {
+    /// Names that were sent (other than as null) and not asked for, in the order of the alphabet.
+    pub fn unknown(&self) -> impl Iterator<Item = &str> {
+        self.sent().filter(|name| !self.takes_all && !self.asked.contains(name))
+    }
+
+    /// The same of nested objects that were read; the first ones, where there are many.
+    pub fn unknown_within(&self) -> &[Unknown] {
         &self.unknown_within
     }
 
-    /// The name that was asked for and looks most like `unknown`; `None` when none is near.
+    /// The name that was asked for and looks most like `unknown`; `None` when none is near. Older names are not proposed.
     pub fn nearest(&self, unknown: &str) -> Option<&'static str> {
-        nearest(unknown, self.asked.iter().copied())
+        nearest(unknown, self.asked.iter().copied().filter(|name| !self.old.contains(name)))
     }
 
     /// Makes a fault of each name that was not asked for.
     pub fn refuse_unknown(&mut self, detail: &str) {
-        for name in self.unknown() {
-            self.fault(&name, detail);
-        }
+        let faults: Vec<_> = self.unknown().map(|name| Fault::new(self.pointer_to(name), detail)).collect();
+        self.faults.extend(faults);
         self.takes_all = true;
     }
 
@@ -401,37 +423,10 @@ impl<'a> Members<'a> {
         format!("{}/{}", self.pointer, pointer_token(name))
     }
 
-    fn described_last(&mut self) -> Option<&mut Member> {
-        self.described.as_mut().and_then(|all| all.last_mut())
-    }
-
     fn wrong<T>(&mut self, name: impl Named, detail: String) -> Option<T> {
         self.fault(name.name(), detail);
         None
     }
-}
-
-/// The type of a value, for error messages.
-pub fn kind(value: &RawValue) -> &'static str {
-    match value.get().as_bytes().first() {
-        Some(b'{') => "an object",
-        Some(b'[') => "an array",
-        Some(b'"') => "a string",
-        Some(b't' | b'f') => "a boolean",
-        Some(b'n') => "null",
-        _ => "a number",
-    }
-}
-
-/// A member's name as a reference token of a JSON pointer (RFC 6901, 3).
-pub fn pointer_token(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
-/// Whether `text` is an array without elements.
-pub fn is_empty_array(text: &str) -> bool {
-    let inner = text.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    inner.is_some_and(|inner| inner.trim().is_empty())
 }
 
 #[cfg(test)]

@@ -111,7 +111,8 @@ impl IdleState {
                 self.event_count += 1;
                 self.loads.requested(event);
             }
-            "Network.loadingFinished" | "Network.loadingFailed" => self.loads.answered(event),
+            "Network.loadingFinished" => self.loads.answered(event, true),
+            "Network.loadingFailed" => self.loads.answered(event, false),
             "Page.frameStartedLoading" => self.loads.began(event),
             "Page.frameStoppedLoading" => self.loads.ended(event, main),
             "Page.frameDetached" => {
@@ -293,7 +294,7 @@ impl IdleState {
         (self.attached, self.taken_back, self.orphaned) = (0, 0, 0);
         (self.has_unwatched, self.heeds_scrolling) = (false, false);
         self.doubted.clear();
-        self.loads.requests.clear();
+        self.loads.forget_requests();
         self.top = None;
     }
 

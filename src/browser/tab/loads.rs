@@ -88,7 +88,8 @@ impl PendingLoads {
         }
     }
 
-    pub(in crate::browser) fn answered(&mut self, event: Event<'_>) {
+    /// `did_come`: it did not fail.
+    pub(in crate::browser) fn answered(&mut self, event: Event<'_>, did_come: bool) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Ended {
@@ -97,10 +98,16 @@ impl PendingLoads {
         if let Some(Ended { request_id }) = event.parse() {
             let request = self.requests.remove(&request_id);
             self.ended = Some(Instant::now());
-            if self.loaded.is_some() && request.is_some_and(|request| request.is_script) {
+            if did_come && self.loaded.is_some() && request.is_some_and(|request| request.is_script) {
                 self.script_came = self.ended;
             }
         }
+    }
+
+    /// The page shows another document.
+    pub(super) fn forget_requests(&mut self) {
+        self.requests.clear();
+        self.script_came = None;
     }
 
     pub(in crate::browser) fn began(&mut self, event: Event<'_>) {

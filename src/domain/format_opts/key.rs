@@ -23,21 +23,21 @@ use strum::{AsRefStr, Display, EnumMessage, EnumString, IntoStaticStr, VariantAr
 )]
 #[strum(serialize_all = "camelCase")]
 pub enum Key {
-    /// `letter legal tabloid ledger a0 … a6`; `a4` when nothing is said
+    /// the sheet: `letter legal tabloid ledger a0 … a6`; `a4` when nothing is said
     Format,
-    /// a CSS length (`"148mm"`) or a number of pixels; goes before `format`
+    /// of the sheet: a CSS length (`"148mm"`) or a number of pixels; goes before `format`
     Width,
-    /// the same. `"auto"`: one sheet as high as the page, up to the 5,080 mm that a PDF may have; beyond, and where the page
+    /// of the sheet, as `width`. `"auto"`: one sheet as high as the page, up to the 5,080 mm that a PDF may have; beyond, and where the page
     /// breaks by itself, there are more, with a warning. Of `@page` the margins count and a size does not, with a warning;
     /// `fromPage` and `toPage` are refused beside it
     Height,
     /// `true` turns the sheet; an `@page` size goes before it
     Landscape,
-    /// one CSS length, or `{"top", "right", "bottom", "left"}`; an `@page` margin goes before it
+    /// white around the content: one CSS length, or `{"top", "right", "bottom", "left"}`; an `@page` margin goes before it
     Margin,
-    /// 0.1 to 2
+    /// the size of the content, 0.1 to 2
     Scale,
-    /// `true` when nothing is said
+    /// whether backgrounds are printed; `true` when nothing is said
     PrintBackground,
     /// `true`: the size that the page's own `@page` names is the sheet, whatever `format` says
     PreferCssPageSize,
@@ -47,14 +47,14 @@ pub enum Key {
     ToPage,
     /// HTML or EJS on top of every sheet, [see below](#header-and-footer); [margin boxes](#margin-boxes) are another way
     HeaderTemplate,
-    /// the same at the bottom
+    /// HTML or EJS at the bottom of every sheet, [see below](#header-and-footer)
     FooterTemplate,
     /// `true`: headings become bookmarks, which read as the headings do
     Outline,
     /// whether the file says what is a heading, a table, a paragraph; when nothing is said: unless it is long, and always
     /// where it was an Office file
     Tagged,
-    /// `{"title", "author", "subject", "keywords"}`; the title is the page's own when none is given; of `html` and `docx` only
+    /// what the file says of itself: `{"title", "author", "subject", "keywords"}`; the title is the page's own when none is given; of `html` and `docx` only
     /// what is made of LaTeX
     Metadata,
     /// an absolute http or https address: where the page will be. [Relative links](#links) start from it
@@ -63,7 +63,7 @@ pub enum Key {
     FullPage,
     /// `true`: transparent where the page has no background
     OmitBackground,
-    /// 1 to 100; 85 when nothing is said
+    /// how good the picture is, 1 to 100; 85 when nothing is said
     Quality,
     /// only the first element that this CSS selector matches; none: the job fails
     Selector,
@@ -81,15 +81,15 @@ pub enum Key {
     Javascript,
     /// [headers and cookies](security.md#hosts-that-pages-reach) of the page's requests to hosts that are open
     Requests,
-    /// of dates in the template's code, in the page's scripts, in header and footer: an IANA name, `"Europe/Berlin"`; else
-    /// UTC, in templates `assemble.timezone`
+    /// the time zone of dates in the template's code, in the page's scripts, in header and footer: an IANA name,
+    /// `"Europe/Berlin"`; when nothing is said UTC, in templates `assemble.timezone`
     Timezone,
-    /// of the same: a BCP 47 tag, `"de-CH"`; also the scripts' `navigator.language`; else en-US, in templates and in pages of
-    /// workbooks `assemble.locale`
+    /// the language of dates and numbers in the same places: a BCP 47 tag, `"de-CH"`; also the scripts'
+    /// `navigator.language`; when nothing is said en-US, in templates and in pages of workbooks `assemble.locale`
     Locale,
     /// a CSS selector that must match before the page is made into a file
     WaitForSelector,
-    /// a JavaScript expression (or a promise of one) that must be truthy before
+    /// a JavaScript expression (or a promise of one) that must be truthy before the page is made into a file
     WaitForExpression,
     /// milliseconds that a ready page is given, at most `browser.wait_limit_ms`
     WaitForTimeout,
@@ -103,9 +103,9 @@ pub enum Key {
     Pages,
     /// the one page that becomes a picture, from 1; instead of `pages`
     Page,
-    /// how large they are, 10 to 1200 dots an inch; when nothing is said 150, on slides as many as give 2,400 pixels
+    /// how large pictures of pages are, 10 to 1200 dots an inch; when nothing is said 150, on slides as many as give 2,400 pixels
     Dpi,
-    /// `{"start": "[[", "end": "]]"}`: what tags begin and end with, instead of `{` and `}`
+    /// what tags begin and end with, instead of `{` and `}`: `{"start": "[[", "end": "]]"}`
     Delimiters,
     /// `true`: a name that the data lack fails the job; otherwise it is empty
     Strict,

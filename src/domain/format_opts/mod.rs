@@ -6,7 +6,8 @@
 //! (`tex`), pictures of a PDF's pages (`raster`), warnings that make a job fail (`fail_on`), headers and cookies of requests
 //! (`requests`), the file's name (`file_name`), passwords and permissions of a PDF (`protection`). `masked` hides secrets;
 //! `promises` refuses keys that would be ignored dangerously; `limits` is what the configuration allows; `layout` is how a page
-//! lies on its sheet; `elsewhere` knows what other services call our keys. The rest is here.
+//! lies on its sheet; `text` knows which
+//! options are texts, and `elsewhere` what other services call them. The rest is here.
 
 mod base_url;
 mod conversion;
@@ -36,12 +37,12 @@ use json_members::{Member, Members, kind};
 use serde_json::value::RawValue;
 use url::Url;
 
-use super::error::{WarningKind, shortened};
+use super::error::{WarningKind, shown};
 use super::kinds::{Target, TemplateKind};
 use crate::problem::FieldError;
 
 pub use conversion::{Conversion, PdfA};
-pub use elsewhere::of as name_here;
+pub use elsewhere::name_here;
 pub use emulation::{EmulationOptions, Media, Viewport, locale_of, timezone_of};
 pub use extras::{Extras, Metadata};
 pub use fail_on::check_warnings;
@@ -56,12 +57,15 @@ pub use paper::{
     CssSize, Given, Margin, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, SIDES, css_length_in, is_near_in,
 };
 pub use picture::Picture;
+pub use promises::refusal_beside;
 pub use protection::{PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection};
 pub use raster::{Pages, RasterOptions, key_for_several_pictures};
 pub use requests::{Requests, Secrets};
 pub use tex::TexProgram;
 pub use text::is_text;
 
+/// Most unknown keys that are compared with the known ones: an object may have thousands.
+const HINTED: usize = 50;
 /// The JSON pointer of `formatOpts` in a body.
 const POINTER: &str = "/formatOpts";
 
@@ -174,25 +178,21 @@ impl Reading {
         (kind, target): (TemplateKind, Target),
         heeds: impl Fn(Key) -> bool,
     ) -> Vec<String> {
-        let unknown = self.unknown.iter();
-        let unknown = unknown.map(|name| {
-            let hint = elsewhere::hint(name);
-            format!("formatOpts.{} is not known to this service and was ignored{hint}", shortened(name))
-        });
         // No warning for keys that promise something: one that no engine heeds was refused, or asks for nothing.
         let is_idle = |key: Key| !key.promises() && !key.is_refused() && !key.is_of_service() && !heeds(key);
         let idle = self.given.iter().copied().filter(|key| is_idle(*key));
         let made = target.made_of(kind);
         let idle = idle.map(|key| format!("formatOpts.{key} has no effect on {made} and was ignored"));
-        unknown.chain(idle).collect()
+        self.unknown_warnings().chain(idle).collect()
     }
-}
 
-/// Why a member `name` beside `formatOpts`, of the value `sent`, is refused there; `None` where it promises nothing.
-pub fn refusal_beside(name: &str, sent: &RawValue) -> Option<String> {
-    let is_promise = Key::from_name(name).is_some_and(Key::promises) || promises::is_promise(name);
-    let detail = "belongs in formatOpts, and would not be kept here: send it there";
-    (is_promise && sent.get() != "null" && promises::asks(sent)).then(|| detail.to_owned())
+    /// Warnings about keys that are unknown, with what was meant.
+    pub fn unknown_warnings(&self) -> impl Iterator<Item = String> {
+        self.unknown.iter().enumerate().map(|(at, path)| {
+            let hint = if at < HINTED { elsewhere::hint(path) } else { String::new() };
+            format!("formatOpts.{} is not known to this service and was ignored{hint}", shown(path))
+        })
+    }
 }
 
 /// Whether `name` is a known key, or promises protection or conformance in any spelling.
@@ -211,14 +211,15 @@ pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
         let detail = format!("must be an object, not {}", kind(object));
         return Reading { errors: vec![FieldError::new(POINTER, detail)], ..Reading::default() };
     };
-    let given = members.sent().iter().filter_map(|name| Key::from_name(name)).collect();
+    let given = members.sent().filter_map(Key::from_name).collect();
     let options = read_options(&mut members, limits);
     check_pages(&options, &mut members);
     promises::refuse(&mut members);
     paper::check_area(options.sheet(), options.margin, &mut members);
     // A key that is always refused is asked for by no reader.
-    let unknown = members.unknown().into_iter().filter(|name| Key::from_name(name).is_none());
-    let unknown = unknown.chain(members.unknown_within().iter().cloned()).collect();
+    let unknown = members.unknown().filter(|name| Key::from_name(name).is_none()).map(str::to_owned);
+    let within = members.unknown_within().iter().map(|unknown| unknown.path.clone());
+    let unknown = unknown.chain(within).collect();
     Reading { options, unknown, given, errors: members.into_faults() }
 }
 

@@ -43,7 +43,8 @@ pub(super) fn read(members: &Members<'_>) -> Vec<Key> {
 
 /// Adds an error for each key that promises something, is not supported, and asks for something.
 pub(super) fn refuse(members: &mut Members<'_>) {
-    for name in members.sent() {
+    let sent: Vec<_> = members.sent().map(str::to_owned).collect();
+    for name in sent {
         if Key::from_name(&name).is_some_and(Key::promises) {
             continue;
         }
@@ -66,17 +67,34 @@ pub(super) fn is_promise(name: &str) -> bool {
     refusal(name).is_some()
 }
 
+/// Why a member `name` beside `formatOpts`, of the value `sent`, is refused there; `None` where it promises nothing.
+pub fn refusal_beside(name: &str, sent: &RawValue) -> Option<String> {
+    if !asks(sent) {
+        return None;
+    }
+    let Some(keys) = supported(name) else { return refusal(name) };
+    Some(format!("belongs in formatOpts and would not be kept here; send {keys}"))
+}
+
+/// The keys to send for this spelling of a promise, as in `formatOpts.pdfa or formatOpts.pdfua`.
+fn supported(name: &str) -> Option<String> {
+    let spelled = spelled(name);
+    let (_, keys) = SUPPORTED.iter().find(|(spellings, _)| spellings.contains(&spelled.as_str()))?;
+    Some(keys.iter().map(|key| format!("formatOpts.{key}")).collect::<Vec<_>>().join(" or "))
+}
+
+fn spelled(name: &str) -> String {
+    let letters = name.chars().filter(|letter| !matches!(letter, '-' | '_' | '/' | ' '));
+    letters.map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
 /// Why a key that promises something is refused; `None` for all other keys.
 fn refusal(name: &str) -> Option<String> {
-    let spelled = name.chars().filter(|letter| !matches!(letter, '-' | '_' | '/' | ' '));
-    let spelled: String = spelled.map(|letter| letter.to_ascii_lowercase()).collect();
-    let is_spelled = |spellings: &[&str]| spellings.contains(&spelled.as_str());
-    if let Some((_, keys)) = SUPPORTED.iter().find(|(spellings, _)| is_spelled(spellings)) {
-        let keys: Vec<_> = keys.iter().map(|key| format!("formatOpts.{key}")).collect();
-        let keys = keys.join(" or ");
+    if let Some(keys) = supported(name) {
         return Some(format!("is not read by this name, so it is not kept either; send {keys}"));
     }
-    let (_, sentence) = UNSUPPORTED.iter().find(|(spellings, _)| is_spelled(spellings))?;
+    let spelled = spelled(name);
+    let (_, sentence) = UNSUPPORTED.iter().find(|(spellings, _)| spellings.contains(&spelled.as_str()))?;
     Some(format!("cannot be kept: {sentence}. Leave the key out, and see to it behind this service"))
 }
 

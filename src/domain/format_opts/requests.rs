@@ -14,6 +14,8 @@ use url::Url;
 use super::{Key, Passwords};
 use crate::domain::error::shortened;
 
+/// Longest host with its port: a name has 253 bytes at most (RFC 1035).
+const HOST_LIMIT_BYTES: usize = 260;
 /// The port of a host without one.
 const HTTPS_PORT: u16 = 443;
 /// Headers that describe the request or its connection; callers must not set them.
@@ -122,6 +124,9 @@ impl Requests {
 fn host_and_port(name: &str) -> Option<(String, u16)> {
     let is_plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']');
+    if name.len() > HOST_LIMIT_BYTES {
+        return None;
+    }
     let url = Url::parse(&format!("https://{name}/")).ok().filter(|_| name.bytes().all(is_plain))?;
     Some((url.host_str()?.to_owned(), url.port().unwrap_or(HTTPS_PORT)))
 }

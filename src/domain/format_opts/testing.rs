@@ -1,10 +1,24 @@
 //! Helpers of the tests of `formatOpts`.
 
-use super::{OptionLimits, PageOptions, Reading, read};
+use json_members::Members;
+
+use super::{OptionLimits, PageOptions, Reading, described, read, read_options};
 
 /// Reads `text` without limits.
 pub fn reading(text: &str) -> Reading {
+    assert_described(text);
     read(serde_json::from_str(text).unwrap(), &OptionLimits::ADMITTED)
+}
+
+/// Asserts the one rule of readers: what they ask for in `text` is what they ask for over nothing.
+fn assert_described(text: &str) {
+    let Ok(mut members) = Members::of(text, "") else { return };
+    read_options(&mut members, &OptionLimits::ADMITTED);
+    let described = described(&OptionLimits::ADMITTED);
+    let is_described = |name: &&str| described.iter().any(|member| member.name == *name);
+    assert!(members.asked().iter().all(is_described), "{text}");
+    let is_asked = |name: &str| members.asked().contains(&name);
+    assert!(described.iter().all(|member| is_asked(member.name)), "{text}");
 }
 
 /// The options in `text`, which has no error.

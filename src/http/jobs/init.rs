@@ -30,7 +30,7 @@ struct InitBody {
     presigned_data_upload_url: Option<String>,
     #[schema(required = true)]
     presigned_template_upload_url: Option<String>,
-    /// Members that nobody reads, with what was meant; the job keeps them.
+    /// What is to be told of the request, such as members that nobody reads. These are the warnings of the job.
     warnings: Vec<String>,
 }
 

@@ -40,6 +40,8 @@ pub(in crate::http) struct FormatOpts {
     pub(in crate::http) sent: Option<Arc<RawValue>>,
     /// As parsed, with defaults.
     pub(in crate::http) options: PageOptions,
+    /// About keys that are unknown.
+    pub(in crate::http) warnings: Warnings,
 }
 
 impl JobRequest {
@@ -64,9 +66,8 @@ impl JobRequest {
         };
         conversions::admit(state, (kind, target), &self.format_opts.options)?;
         let template = self.template_id.as_deref().map(template_path::parse_id).transpose()?;
-        let FormatOpts { sent, options } = self.format_opts;
+        let FormatOpts { sent, options, warnings } = self.format_opts;
         let secrets = options.secrets();
-        let warnings = Warnings::default();
         Ok(JobSpec { kind, target, template, preview: false, format_opts: sent, secrets, warnings })
     }
 }
@@ -97,7 +98,8 @@ impl RenderRequest {
         if !errors.is_empty() {
             return Err(Problem::validation(errors));
         }
-        let spec = JobSpec { warnings, ..job.spec(state)? };
+        let mut spec = job.spec(state)?;
+        spec.warnings.extend(&warnings);
         Ok(Self { spec, data, template, delivery })
     }
 
@@ -143,7 +145,7 @@ pub(in crate::http) async fn check_template(
 /// Reads the delivery URL by either of its names.
 pub(super) fn read_delivery(members: &mut Members<'_>) -> Option<String> {
     let current = members.text("uploadPresignedStorageUrl");
-    let former = members.text("uploadPresignedS3Url");
+    let former = members.old_text("uploadPresignedS3Url");
     current.or(former)
 }
 
@@ -202,6 +204,8 @@ pub(in crate::http) fn read_format_opts(members: &mut Members<'_>, config: &Conf
         return FormatOpts::default();
     }
     let reading = format_opts::read(sent, &limits);
+    let mut warnings = Warnings::default();
+    warnings.push_all(reading.unknown_warnings());
     members.add_faults(reading.errors);
     if members.has_fault("formatOpts") {
         // Not an object; the error is noted already.
@@ -210,5 +214,5 @@ pub(in crate::http) fn read_format_opts(members: &mut Members<'_>, config: &Conf
     let object = members.any("formatOpts").map(str::to_owned);
     let sent = object.and_then(|object| RawValue::from_string(object).ok());
     let sent = sent.map(|sent| format_opts::mask_secrets(&sent).unwrap_or(sent)).map(Arc::from);
-    FormatOpts { sent, options: reading.options }
+    FormatOpts { sent, options: reading.options, warnings }
 }

@@ -60,14 +60,16 @@ pub(super) async fn start(
         }
         Some(_) | None => None,
     };
-    let message = StartJob { account: caller.0, job: id, deliver_to, warnings: wanted.warnings };
+    let message = StartJob { account: caller.0, job: id, deliver_to, warnings: wanted.warnings.clone() };
     let watched = actors::ask(&state, caller.0, &state.jobs, message).await?;
-    let view = if wanted.waits {
+    let mut view = if wanted.waits {
         let longest = Duration::from_secs(state.config.http.wait_default_s);
         wait::until_done_through_shutdown(&state, watched, longest).await?
     } else {
         watched.borrow().clone()
     };
+    // A repeated start changes nothing of the job.
+    view.warnings.extend(&wanted.warnings);
     let mut answer = if view.is_done() { HttpResponse::Ok() } else { accepted(&view) };
     Ok(answer.json(view::start(&state, &view)))
 }

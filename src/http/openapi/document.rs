@@ -118,7 +118,7 @@ const COMMON: &[Code] = &[
         description = "Documents from templates and data. Create a job, upload what it works on to the presigned \
                        addresses (an exact `PUT`, without a token), start it, wait for it, fetch the document from \
                        `output.data.url` (a `GET`, without a token). Or do all of it in one call with \
-                       `immediate-render`. Unknown members are ignored; `null`, and `\"\"` where an id, a template \
+                       `immediate-render`. Unknown members are ignored with a warning, or refused where they promise protection or conformance; `null`, and `\"\"` where an id, a template \
                        or an address is meant, count as left out."
     ),
     paths(

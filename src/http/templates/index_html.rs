@@ -66,7 +66,7 @@ fn text_of(body: &Body) -> Result<(Bytes, Warnings), Problem> {
     let mut members = body.members()?;
     let current = members.text("indexHtml");
     // The older name.
-    let former = members.text("templateIndex");
+    let former = members.old_text("templateIndex");
     let warnings = unknown::warnings(&members);
     let mut errors = members.into_faults();
     match current.or(former) {

@@ -36,7 +36,7 @@ use crate::problem::{FieldError, Problem};
 struct PreviewsBody {
     png_preview: RenderedBody,
     pdf_preview: RenderedBody,
-    /// Members that nobody reads, with what was meant; both jobs keep them.
+    /// What is to be told of the request, such as members that nobody reads. Both jobs keep it.
     warnings: Vec<String>,
 }
 
@@ -136,7 +136,8 @@ fn read(body: &Body, state: &HttpState) -> Result<PreviewRequest, Problem> {
     let data = members.any("data").map(|data| body.share(data));
     let format_opts = read_format_opts(&mut members, &state.config);
     unknown::refuse_promises(&mut members);
-    let warnings = unknown::warnings(&members);
+    let mut warnings = unknown::warnings(&members);
+    warnings.extend(&format_opts.warnings);
     match (kind, members.into_faults()) {
         (Some(kind), errors) if errors.is_empty() => Ok(PreviewRequest { kind, data, format_opts, warnings }),
         (_, errors) => Err(Problem::validation(errors)),
