@@ -110,7 +110,7 @@ async fn no_account_sees_another_accounts_jobs() {
     let cursor = page["nextCursor"].as_str().unwrap().to_owned();
     app.command(&["account", "create", "other"]);
     app.token = app.command(&["token", "create", "--account", "other"]);
-    let nothing = json!({"items": [], "nextCursor": null});
+    let nothing = json!({"items": [], "nextCursor": null, "warnings": []});
     assert_eq!(app.get("/jobs").await, (200, nothing.clone()));
     assert_eq!(app.get(&format!("/jobs?cursor={cursor}")).await, (200, nothing));
 }

@@ -171,7 +171,7 @@ async fn clones_and_updates(app: &mut TestApp, office: &Office, id: &str) {
     let mut body = save_request_of(office, &previews);
     body["contentId"] = json!(content);
     let (status, answer) = app.update(&format!("/v1/templates/{copy}"), &body).await;
-    assert_eq!((status, answer), (200, json!({"newContentId": content})));
+    assert_eq!((status, answer), (200, json!({"newContentId": content, "warnings": []})));
 
     let owner = app.token.clone();
     let name = format!("other-{kind}");
