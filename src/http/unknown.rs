@@ -12,6 +12,9 @@ use crate::domain::format_opts::{self, Key};
 pub(super) const HEADER: HeaderName = HeaderName::from_static("x-warnings");
 /// The member that has the options.
 const OPTIONS: &str = "formatOpts";
+/// Why an object that was to be the options is refused.
+const MISSPELT: &str = "is not known to this call, and something in it promises what would not be kept; \
+                        did you mean formatOpts?";
 /// Most unknown members that are told one by one; there may be any number.
 const TOLD: usize = 20;
 
@@ -36,16 +39,15 @@ pub(super) fn warnings(members: &Members<'_>) -> Warnings {
 ///
 /// Hazard: a caller sends `password` beside `formatOpts` and passes the file on, which is open. So it is refused, not warned of.
 pub(super) fn refuse_promises(members: &mut Members<'_>) {
-    let unknown: Vec<_> = members.unknown().map(str::to_owned).collect();
-    for (at, name) in unknown.iter().enumerate() {
-        let Some(sent) = members.peek(name) else { continue };
-        if let Some(detail) = format_opts::refusal_beside(name, sent) {
-            members.fault(name, detail);
-        } else if at < TOLD && members.nearest(name) == Some(OPTIONS) && has_promise(sent) {
-            let detail = "is not known to this call, and something in it promises what would not be kept; \
-                          did you mean formatOpts?";
-            members.fault(name, detail);
-        }
+    let refused = members.unknown().enumerate().filter_map(|(at, name)| {
+        let sent = members.peek(name)?;
+        let is_misspelt = || at < TOLD && members.nearest(name) == Some(OPTIONS) && has_promise(sent);
+        let detail = format_opts::refusal_beside(name, sent);
+        let detail = detail.or_else(|| is_misspelt().then(|| MISSPELT.to_owned()))?;
+        Some((name.to_owned(), detail))
+    });
+    for (name, detail) in refused.collect::<Vec<_>>() {
+        members.fault(name, detail);
     }
 }
 

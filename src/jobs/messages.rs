@@ -54,6 +54,14 @@ pub struct JobSpec {
     pub warnings: Warnings,
 }
 
+impl JobSpec {
+    /// A job without options, whose template comes with the request or as an upload.
+    pub fn new(kind: TemplateKind, target: Target) -> Self {
+        let (format_opts, secrets, warnings) = Default::default();
+        Self { kind, target, template: None, preview: false, format_opts, secrets, warnings }
+    }
+}
+
 /// An `Idempotency-Key`: a request that repeats it means the same job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Idempotency {

@@ -1,6 +1,6 @@
 //! The known name that looks most like an unknown one.
 
-/// Least likeness of two names, from 0 to 1, by the measure of Jaro and Winkler. Tried: `formatOptions` finds `formatOpts` (0.94)
+/// Least likeness of two names, from 0 to 1, by the measure of Jaro and Winkler. Tried: `formatOptions` finds `formatOpts` (0.95)
 /// and `lanscape` finds `landscape`; `language` is not taken for `landscape` (0.81), nor `timeout` for `timezone` (0.87).
 const LIKENESS: f64 = 0.88;
 /// A longer name is near none; a caller may send megabytes.

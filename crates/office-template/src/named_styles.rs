@@ -2,24 +2,15 @@
 
 use crate::error::Error;
 use crate::package::xml::with_last;
-use crate::package::{Package, Relation, Target};
+use crate::package::{NewPart, Package, Relation};
 use crate::styles::Styles;
 
 const CONTENT_TYPE: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml";
 
 /// The name of the part with the styles of `main`; one is added where there is none.
 pub(crate) fn part(package: &mut Package<'_>, main: &str, namespace: &str) -> Result<String, Error> {
-    if let Some(name) = package.related(main, Relation::Styles)? {
-        return Ok(name);
-    }
-    let xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<w:styles xmlns:w=\"{namespace}\"></w:styles>"
-    );
-    let name = package.free_name("word/styles", ".xml");
-    package.put(&name, xml.into_bytes())?;
-    package.override_type(&name, CONTENT_TYPE)?;
-    package.relate(main, Relation::Styles, Target::Part(&name))?;
-    Ok(name)
+    let new = NewPart { stem: "word/styles", content_type: CONTENT_TYPE, root: "styles", namespace };
+    package.related_or_new(main, Relation::Styles, &new)
 }
 
 /// The id of the document's style of this kind and name. Where it has none, one is added: `definition` writes the `w:style` from

@@ -8,6 +8,7 @@ pub(crate) mod entries;
 pub(crate) mod packer;
 mod pictures;
 mod plain;
+mod related;
 pub(crate) mod relationships;
 pub(crate) mod xml;
 
@@ -28,6 +29,7 @@ use crate::warnings::Warnings;
 use entries::{Entry, counted};
 use packer::{Content, Packer};
 pub(crate) use pictures::StoredPicture;
+pub(crate) use related::NewPart;
 use relationships::Relationships;
 pub(crate) use relationships::{
     Known, Relation, Relationship, Target, addresses, list as relationships_in, name as relationships_of,
@@ -281,14 +283,19 @@ impl<'a> Package<'a> {
         Ok(name)
     }
 
+    /// Whether there is a part of this name, in the file or added to it.
+    fn has(&self, name: &str) -> bool {
+        let lower = name.to_ascii_lowercase();
+        self.entries.contains_key(&lower) || self.added_at.contains_key(&lower)
+    }
+
     pub(crate) fn free_name(&mut self, stem: &str, end: &str) -> String {
         // Names that differ in case alone are one name.
-        let number = self.numbered.entry(stem.to_ascii_lowercase()).or_default();
         loop {
+            let number = self.numbered.entry(stem.to_ascii_lowercase()).or_default();
             *number += 1;
             let name = format!("{stem}{number}{end}");
-            let lower = name.to_ascii_lowercase();
-            if !self.entries.contains_key(&lower) && !self.added_at.contains_key(&lower) {
+            if !self.has(&name) {
                 return name;
             }
         }

@@ -8,7 +8,7 @@ use super::taken::Merged;
 use super::text::Used;
 use super::{named, parts::Own};
 use crate::error::Error;
-use crate::package::{Package, Relation, Target};
+use crate::package::{NewPart, Package, Relation};
 use crate::word::attribute::value_in;
 use crate::written::Refusal;
 
@@ -138,18 +138,8 @@ pub(crate) fn prepare_lists(host: (&str, &str), package: &mut Package<'_>) -> Re
 }
 
 fn open_lists((main, namespace): (&str, &str), package: &mut Package<'_>) -> Result<Lists, Error> {
-    let part = if let Some(part) = package.related(main, Relation::Numbering)? {
-        part
-    } else {
-        let part = package.free_name("word/numbering", ".xml");
-        let xml = format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<w:numbering xmlns:w=\"{namespace}\"></w:numbering>"
-        );
-        package.put(&part, xml.into_bytes())?;
-        package.override_type(&part, CONTENT_TYPE)?;
-        package.relate(main, Relation::Numbering, Target::Part(&part))?;
-        part
-    };
+    let new = NewPart { stem: "word/numbering", content_type: CONTENT_TYPE, root: "numbering", namespace };
+    let part = package.related_or_new(main, Relation::Numbering, &new)?;
     let held = Numbering::read(package.part(&part)?.unwrap_or_default());
     Ok(Lists::of(part, held))
 }
