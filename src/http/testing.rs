@@ -20,8 +20,6 @@ use super::objects::presigned_url;
 use crate::accounts::actor::Authenticate;
 use crate::clock::{Clock, FixedClock, Timestamp};
 use crate::config::Config;
-use crate::domain::error::Warnings;
-use crate::domain::format_opts::Secrets;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::{self, catalog::Catalog};
@@ -202,14 +200,6 @@ pub(super) fn errors(body: &Value) -> Vec<String> {
 /// A job that waits for its start.
 pub(super) fn job_view() -> JobView {
     let (kind, target) = (TemplateKind::Html, Target::Pdf);
-    let spec = JobSpec {
-        kind,
-        target,
-        template: None,
-        preview: false,
-        format_opts: None,
-        secrets: Secrets::default(),
-        warnings: Warnings::default(),
-    };
+    let spec = JobSpec::new(kind, target);
     JobRecord::new(AccountId::generate(), spec, NOW).view()
 }

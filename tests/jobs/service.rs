@@ -305,13 +305,5 @@ impl Drop for TestService {
 /// A job from html to html.
 pub fn html_spec(secrets: Secrets) -> JobSpec {
     let (kind, target) = (TemplateKind::Html, Target::Html);
-    JobSpec {
-        kind,
-        target,
-        template: None,
-        preview: false,
-        format_opts: None,
-        secrets,
-        warnings: Warnings::default(),
-    }
+    JobSpec { secrets, ..JobSpec::new(kind, target) }
 }

@@ -1,8 +1,8 @@
-//! What is said of a name that is no key: what other services call our keys, and the nearest key.
+//! What is said of a name that is no key: what other services call our keys.
 
-use json_members::nearest;
+use json_members::Unknown;
 
-use super::Key;
+use crate::domain::error::shown;
 
 /// Options of Gotenberg, Puppeteer and jsreport that have another name here, and what to send instead.
 const NAMES: [(&str, &str); 31] = [
@@ -39,19 +39,17 @@ const NAMES: [(&str, &str); 31] = [
     ("timezoneId", "formatOpts.timezone"),
 ];
 
-/// The end of a sentence about an unknown option: what to send instead; empty where nothing is near, and for members of an
-/// option.
-pub(super) fn hint(name: &str) -> String {
-    if name.contains('.') {
-        return String::new();
-    }
-    if let Some(here) = name_here(name) {
-        return format!("; send {here}");
-    }
+/// The warning about an unknown option, with what to send instead.
+pub(super) fn warning(unknown: &Unknown) -> String {
+    let path = &unknown.path;
     // `formatOpts` within itself would be taken for `format`.
-    let is_itself = name.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("formatOpt"));
-    let keys = Key::ALL.iter().filter(|key| !key.is_refused() && !is_itself).map(|key| key.name());
-    nearest(name, keys).map(|key| format!("; did you mean {key}?")).unwrap_or_default()
+    let is_itself = path.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("formatOpt"));
+    let hint = match (name_here(path), unknown.near) {
+        (Some(here), _) => format!("; send {here}"),
+        (None, Some(near)) if !is_itself => format!("; did you mean {near}?"),
+        (None, _) => String::new(),
+    };
+    format!("formatOpts.{} is not known to this service and was ignored{hint}", shown(path))
 }
 
 /// What to send here for another service's option.
@@ -61,6 +59,8 @@ pub fn name_here(name: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Key;
+    use super::super::testing::reading;
     use super::*;
 
     #[test]
@@ -72,11 +72,14 @@ mod tests {
             ("preferCSSPageSize", "; did you mean preferCssPageSize?"),
             ("formatOptions", ""),
             ("timeout", ""),
-            ("viewport.widht", ""),
             ("xyzzy", ""),
         ] {
-            assert_eq!(hint(name), told, "{name}");
+            let warnings: Vec<_> = reading(&format!(r#"{{"{name}":1}}"#)).unknown_warnings().collect();
+            let ignored = "is not known to this service and was ignored";
+            assert_eq!(warnings, [format!("formatOpts.{name} {ignored}{told}")]);
         }
+        let within: Vec<_> = reading(r#"{"viewport":{"widht":1}}"#).unknown_warnings().collect();
+        assert!(within[0].ends_with("; did you mean width?"), "{within:?}");
         for (elsewhere, here) in NAMES {
             assert_eq!(Key::from_name(elsewhere), None, "{elsewhere}");
             let key = here.trim_start_matches("formatOpts.").split([' ', '.']).next().unwrap();

@@ -192,7 +192,7 @@ fn is_alphanumeric(subtag: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_error, options, reading};
+    use super::super::testing::{assert_error, options, unknown};
     use super::*;
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
         );
         assert_error(r#"{"viewport":[800,600]}"#, "/formatOpts/viewport", "must be an object of width");
         assert_error(r#"{"viewport":{"width":"wide"}}"#, "/formatOpts/viewport/width", "must be an integer");
-        assert_eq!(reading(r#"{"viewport":{"isMobile":true}}"#).unknown, ["viewport.isMobile"]);
+        assert_eq!(unknown(r#"{"viewport":{"isMobile":true}}"#), ["viewport.isMobile"]);
     }
 
     #[test]

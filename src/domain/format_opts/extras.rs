@@ -85,7 +85,7 @@ fn read_keywords(sent: &mut Members<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_error, options, reading};
+    use super::super::testing::{assert_error, options, unknown};
 
     #[test]
     fn header_and_footer_take_a_margin_where_none_is_given() {
@@ -108,8 +108,8 @@ mod tests {
         assert_eq!(metadata.title.as_deref(), Some("T"));
         assert_eq!(metadata.keywords.as_deref(), Some("a, b"));
         assert_eq!(metadata.subject, None);
-        assert_eq!(reading(text).unknown, ["metadata.producer"]);
-        assert_eq!(reading(r#"{"margin":{"top":1,"unit":"mm"}}"#).unknown, ["margin.unit"]);
+        assert_eq!(unknown(text), ["metadata.producer"]);
+        assert_eq!(unknown(r#"{"margin":{"top":1,"unit":"mm"}}"#), ["margin.unit"]);
         assert_error(r#"{"metadata":"x"}"#, "/formatOpts/metadata", "must be an object of title");
         assert_error(r#"{"metadata":{"title":1}}"#, "/formatOpts/metadata/title", "must be a string");
         assert_error(r#"{"metadata":{"keywords":[1]}}"#, "/formatOpts/metadata/keywords", "array of strings");

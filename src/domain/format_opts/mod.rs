@@ -33,11 +33,11 @@ mod testing;
 mod tex;
 mod text;
 
-use json_members::{Member, Members, kind};
+use json_members::{Member, Members, Unknown, kind};
 use serde_json::value::RawValue;
 use url::Url;
 
-use super::error::{WarningKind, shown};
+use super::error::WarningKind;
 use super::kinds::{Target, TemplateKind};
 use crate::problem::FieldError;
 
@@ -65,7 +65,7 @@ pub use tex::TexProgram;
 pub use text::is_text;
 
 /// Most unknown keys that are compared with the known ones: an object may have thousands.
-const HINTED: usize = 50;
+const COMPARED: usize = 50;
 /// The JSON pointer of `formatOpts` in a body.
 const POINTER: &str = "/formatOpts";
 
@@ -75,7 +75,7 @@ pub struct Reading {
     /// The options; the default where nothing, or something wrong, was given.
     pub options: PageOptions,
     /// Keys unknown to this service: a warning each, never an error.
-    pub unknown: Vec<String>,
+    pub unknown: Vec<Unknown>,
     /// Errors of known keys with a wrong value.
     pub errors: Vec<FieldError>,
     /// The keys that were given, in the order of the alphabet.
@@ -188,10 +188,7 @@ impl Reading {
 
     /// Warnings about keys that are unknown, with what was meant.
     pub fn unknown_warnings(&self) -> impl Iterator<Item = String> {
-        self.unknown.iter().enumerate().map(|(at, path)| {
-            let hint = if at < HINTED { elsewhere::hint(path) } else { String::new() };
-            format!("formatOpts.{} is not known to this service and was ignored{hint}", shown(path))
-        })
+        self.unknown.iter().map(elsewhere::warning)
     }
 }
 
@@ -217,9 +214,12 @@ pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
     promises::refuse(&mut members);
     paper::check_area(options.sheet(), options.margin, &mut members);
     // A key that is always refused is asked for by no reader.
-    let unknown = members.unknown().filter(|name| Key::from_name(name).is_none()).map(str::to_owned);
-    let within = members.unknown_within().iter().map(|unknown| unknown.path.clone());
-    let unknown = unknown.chain(within).collect();
+    let unknown = members.unknown().filter(|name| Key::from_name(name).is_none()).enumerate();
+    let unknown = unknown.map(|(at, name)| {
+        let near = if at < COMPARED { members.nearest(name) } else { None };
+        Unknown { path: name.to_owned(), near }
+    });
+    let unknown = unknown.chain(members.unknown_within().iter().cloned()).collect();
     Reading { options, unknown, given, errors: members.into_faults() }
 }
 

@@ -73,7 +73,7 @@ fn read_delimiter(sent: &mut Members<'_>, name: &'static str, is_needed: bool) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_error, options, reading};
+    use super::super::testing::{assert_error, options, unknown};
     use super::*;
 
     #[test]
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(read, OfficeOptions { strict: true, delimiters: Some(of("[[", "]]")) });
         assert_eq!(options(r#"{"strict":null,"delimiters":null}"#).office, OfficeOptions::default());
         assert_eq!(options(r#"{"delimiters":[]}"#).office.delimiters, None, "some clients' empty object");
-        assert_eq!(reading(r#"{"delimiters":{"start":"<","end":">","x":1}}"#).unknown, ["delimiters.x"]);
+        assert_eq!(unknown(r#"{"delimiters":{"start":"<","end":">","x":1}}"#), ["delimiters.x"]);
         let at = "/formatOpts/delimiters";
         assert_error(r#"{"delimiters":"{{"}"#, at, "must be an object of start and end");
         assert_error(r#"{"delimiters":{"start":"%","end":"%"}}"#, at, "two that differ");

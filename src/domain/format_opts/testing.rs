@@ -10,6 +10,11 @@ pub fn reading(text: &str) -> Reading {
     read(serde_json::from_str(text).unwrap(), &OptionLimits::ADMITTED)
 }
 
+/// The names in `text` that nobody reads.
+pub fn unknown(text: &str) -> Vec<String> {
+    reading(text).unknown.into_iter().map(|unknown| unknown.path).collect()
+}
+
 /// Asserts the one rule of readers: what they ask for in `text` is what they ask for over nothing.
 fn assert_described(text: &str) {
     let Ok(mut members) = Members::of(text, "") else { return };

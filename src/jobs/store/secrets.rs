@@ -117,7 +117,6 @@ fn xor(one: &[u8], other: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::clock::Timestamp;
-    use crate::domain::error::Warnings;
     use crate::domain::ids::AccountId;
     use crate::domain::kinds::{Target, TemplateKind};
     use crate::jobs::messages::JobSpec;
@@ -135,15 +134,7 @@ mod tests {
 
     fn record(secret: SecretHalf, secrets: Secrets) -> JobRecord {
         let (kind, target) = (TemplateKind::Html, Target::Pdf);
-        let spec = JobSpec {
-            kind,
-            target,
-            template: None,
-            preview: false,
-            format_opts: None,
-            secrets,
-            warnings: Warnings::default(),
-        };
+        let spec = JobSpec { secrets, ..JobSpec::new(kind, target) };
         JobRecord { secret, ..JobRecord::new(AccountId::generate(), spec, Timestamp(0)) }
     }
 
