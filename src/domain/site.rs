@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use bytes::Bytes;
 use icu_normalizer::ComposingNormalizerBorrowed;
 use memchr::memmem;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::encoding::{self, Encoding, EncodingWarning, Syntax, UTF_8};
@@ -26,6 +27,8 @@ pub struct Site {
     files: Arc<Files>,
     /// Paths that are not in Unicode's composed form, by that form where no file has it; collected once.
     decomposed: Arc<OnceLock<BTreeMap<String, String>>>,
+    /// The paths in JSON; written once.
+    listing: Arc<OnceLock<Box<RawValue>>>,
     /// The page that the assembler made, in place of the entry.
     page: Option<Bytes>,
     /// Which lines of the files the page's lines come from, where that was recorded.
@@ -77,6 +80,7 @@ impl Site {
             entry: entry.into(),
             files: Arc::new(files),
             decomposed: Arc::default(),
+            listing: Arc::default(),
             page: None,
             source_map: None,
             scripts: None,
@@ -299,6 +303,19 @@ impl Site {
     /// The paths of all files, the entry included.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
+    }
+
+    /// The paths of all files as a JSON array. The first call for these files reads all of them.
+    pub fn listing(&self) -> &RawValue {
+        self.listing.get_or_init(|| {
+            let paths: Vec<_> = self.paths().collect();
+            serde_json::value::to_raw_value(&paths).unwrap_or_default()
+        })
+    }
+
+    /// The bytes of all paths that [`Site::listing`] would read; none where it is made already.
+    pub fn unlisted_bytes(&self) -> usize {
+        if self.listing.get().is_some() { 0 } else { self.paths().map(str::len).sum() }
     }
 
     /// The paths of all files, and the composed form of those that are not: for a folder in which a program looks for files

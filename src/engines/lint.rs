@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::ejs::{entry_text, on_site};
+use super::ejs::{entry_text, listing, on_site};
 use super::office::{self, files::beside};
 use super::script::TemplateCodePool;
 use crate::config::Config;
@@ -141,7 +141,7 @@ async fn page<'a>(
     warnings: &mut Warnings,
 ) -> Result<Option<(LintJob<'a>, Bytes)>, JobError> {
     let (body, has_tags) = entry_text(site, language, warnings).await?;
-    let files = site.paths().map(Cow::Borrowed).collect();
+    let files = Cow::Borrowed(listing(site).await?);
     let job = LintJob::Page { language, entry: Cow::Borrowed(site.entry()), files };
     Ok(has_tags.then_some((job, body)))
 }

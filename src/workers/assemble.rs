@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::spec::{ChildSpec, Starts, User};
 
@@ -122,8 +123,8 @@ pub struct AssembleJob<'a> {
     pub entry_bytes: usize,
     /// How many are its script; 0: EJS generates it.
     pub source_bytes: usize,
-    /// The paths of all files, the entry included.
-    pub files: Vec<Cow<'a, str>>,
+    /// The paths of all files, the entry included: a JSON array of texts.
+    pub files: Cow<'a, RawValue>,
     /// The default locale, a BCP 47 tag.
     pub locale: Cow<'a, str>,
     /// The zone that the child was started in, an IANA name.
@@ -249,8 +250,8 @@ pub enum LintJob<'a> {
         language: Language,
         /// The path of the entry.
         entry: Cow<'a, str>,
-        /// The paths of all files, the entry included.
-        files: Vec<Cow<'a, str>>,
+        /// As in [`AssembleJob::files`].
+        files: Cow<'a, RawValue>,
     },
     /// An Office file.
     Office {

@@ -1,7 +1,5 @@
 //! Reports a template's tags, the data that its expressions read, and its errors. No template code runs.
 
-use std::borrow::Cow;
-
 use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use office_template::{Fault, Outline, Template};
@@ -10,6 +8,7 @@ use platen::workers::lint::{LintError, LintReport, LintTag, SourceLocation};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use serde_json::value::RawValue;
 
 use crate::ejs::ScriptEngine;
 use crate::error::Failure;
@@ -39,7 +38,7 @@ pub fn lint(engine: &ScriptEngine, job: LintJob<'_>, body: Vec<u8>) -> Result<St
 /// The report of a page.
 fn page(
     engine: &ScriptEngine,
-    (language, entry, files): (Language, &str, &[Cow<'_, str>]),
+    (language, entry, files): (Language, &str, &RawValue),
     body: Vec<u8>,
 ) -> Result<String, Failure> {
     if let Some(sentence) = utf8_error(entry, &body) {

@@ -18,6 +18,9 @@ fn a_page_replaces_the_entry_and_the_files_are_shared() {
     assert!(cached.scripts().is_some());
     assert!(cached.with_page(Bytes::new()).scripts().is_none(), "they are of another page");
     assert_eq!(other.paths().collect::<Vec<_>>(), ["a/index.html", "a/x.css"]);
+    assert_eq!(site.unlisted_bytes(), 19);
+    assert_eq!(other.listing().get(), r#"["a/index.html","a/x.css"]"#);
+    assert_eq!(site.unlisted_bytes(), 0, "written once for all that share the files");
     let header = site.with_entry("headerTemplate", Bytes::from_static(b"b"));
     assert_eq!((header.entry(), header.page().unwrap().as_ref()), ("a/headerTemplate", &b"b"[..]));
     assert_eq!(header.get("a/index.html").unwrap().as_ref(), b"entry");

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use memchr::memmem;
 use parking_lot::Mutex;
+use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
 use super::recent::RecentTexts;
@@ -145,7 +146,7 @@ impl Assembler {
             entry: Cow::Borrowed(site.entry()),
             entry_bytes: body[0].len(),
             source_bytes: body[1].len(),
-            files: site.paths().map(Cow::Borrowed).collect(),
+            files: Cow::Borrowed(listing(site).await?),
             locale: Cow::Borrowed(&self.script.locale),
             timezone: Cow::Borrowed(&self.script.timezone),
         });
@@ -212,6 +213,16 @@ impl FileSource for IncludedFiles<'_> {
         self.requests.lock().push(request);
         Ok(file)
     }
+}
+
+/// The paths of all files as a JSON array, written on a thread for blocking work where they are many.
+pub(in crate::engines) async fn listing(site: &Site) -> Result<&RawValue, JobError> {
+    let bytes = site.unlisted_bytes();
+    if bytes > 0 {
+        let listed = site.clone();
+        thread::by_size(bytes, move || _ = listed.listing()).await?;
+    }
+    Ok(site.listing())
 }
 
 /// What `look` finds of the file `name`, on a thread for blocking work where that may take long. A text is decoded as often as it

@@ -9,7 +9,7 @@ mod recent;
 use async_trait::async_trait;
 
 pub use assembler::Assembler;
-pub(super) use assembler::{entry_text, has_tags, object, on_site};
+pub(super) use assembler::{entry_text, has_tags, listing, object, on_site};
 
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
