@@ -148,7 +148,7 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
         Command::Doctor(command) => doctor::run(&config, &command),
         Command::Openapi => {
             // An empty URL: the document then names the host that serves it.
-            let document = http::openapi(config.http.public_url.trim_end_matches('/'));
+            let document = http::openapi(&config, config.http.public_url.trim_end_matches('/'))?;
             print_to_stdout(&document.to_pretty_json()?)?;
             Ok(ExitCode::SUCCESS)
         }

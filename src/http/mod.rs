@@ -3,9 +3,10 @@
 //! themselves. `app` builds [`HttpState`] and serves it; `cli` prints the OpenAPI document.
 
 mod actors;
-mod bodies;
 mod body;
+mod connection;
 mod connections;
+mod ids;
 mod jobs;
 mod middleware;
 mod objects;
@@ -14,13 +15,13 @@ mod problem;
 mod query;
 mod request_id;
 mod routing;
+mod schema;
 mod serve;
 mod state;
 mod system;
 mod templates;
 #[cfg(test)]
 mod testing;
-mod unknown;
 
 use actix_web::web::{self, ServiceConfig};
 

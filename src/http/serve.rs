@@ -18,10 +18,10 @@ use tokio::time::timeout;
 
 use super::configure;
 use crate::http::connections::{Connections, NEWCOMERS};
-use crate::http::middleware::connection::Connection;
-use crate::http::middleware::refusal;
+use crate::http::connection::one_request::Connection;
+use crate::http::connection::refusal;
 use crate::http::middleware::request;
-use crate::http::middleware::traffic::MeteredStream;
+use crate::http::connection::traffic::MeteredStream;
 use crate::http::state::HttpState;
 use crate::telemetry::HttpMetrics;
 

@@ -12,7 +12,8 @@ use crate::accounts::actor::Authenticate;
 use crate::clock::Clock;
 use crate::config::{Config, as_count};
 use crate::engines::catalog::Catalog;
-use crate::http::bodies::Bodies;
+use crate::http::body::members::BodyContext;
+use crate::http::body::permits::Bodies;
 use crate::http::connections::Connections;
 use crate::http::middleware::rate_limit::RateLimit;
 use crate::jobs::registry::JobRegistry;
@@ -87,6 +88,13 @@ pub struct Shared {
     pub actor_slots: AccountSlots,
     /// Tokens that may be looked up at once: `accounts.mailbox_limit` permits.
     pub token_permits: Arc<Semaphore>,
+}
+
+impl HttpState {
+    /// What readers of bodies know.
+    pub(super) fn body_context(&self) -> BodyContext<'_> {
+        BodyContext { config: &self.config, catalog: Some(&self.catalog) }
+    }
 }
 
 impl Shared {

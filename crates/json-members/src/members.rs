@@ -96,7 +96,7 @@ pub struct Unknown {
 }
 
 /// What `read` reads, in its order: it is run over nothing.
-pub fn describe<T>(read: impl FnOnce(&mut Members<'_>) -> T) -> Vec<Member> {
+pub fn describe<T>(read: impl FnOnce(&mut Members<'static>) -> T) -> Vec<Member> {
     let mut members = Members { described: Some(Vec::new()), ..Members::default() };
     read(&mut members);
     let Members { required, old, described, .. } = members;
@@ -237,7 +237,28 @@ impl<'a> Members<'a> {
         known: impl Fn() -> Vec<&'static str>,
         from_name: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
-        let value = self.raw(name, || Shape::Words(known()))?;
+        let value = self.raw(name, || Shape::words(known()))?;
+        self.word_in((name, value), known, from_name)
+    }
+
+    /// The same where only some of the words are `known`, on this machine say; `all` of them have a title in a schema.
+    pub fn word_among<T>(
+        &mut self,
+        name: impl Named,
+        (title, all): (&'static str, &[&'static str]),
+        known: impl Fn() -> Vec<&'static str>,
+        from_name: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.raw(name, || Shape::Words { title, words: all.to_vec() })?;
+        self.word_in((name, value), known, from_name)
+    }
+
+    fn word_in<T>(
+        &mut self,
+        (name, value): (impl Named, &RawValue),
+        known: impl Fn() -> Vec<&'static str>,
+        from_name: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
         let text = self.text_in(name, value)?;
         let word = from_name(&text);
         if word.is_none() {

@@ -22,9 +22,16 @@ pub enum Shape {
         most: f64,
     },
     /// One of these words.
-    Words(Vec<&'static str>),
+    Words {
+        /// What they are called in a schema; empty where no other member has the same ones.
+        title: &'static str,
+        /// The words.
+        words: Vec<&'static str>,
+    },
     /// A CSS length as a string, or a number of pixels.
     Length,
+    /// The bytes of a file, in a form.
+    File,
     /// An object that is passed on as it was sent.
     Any,
     /// Values of one shape.
@@ -63,17 +70,23 @@ pub struct Member {
 }
 
 impl Shape {
+    /// One of these words, which no other member has.
+    pub fn words(words: Vec<&'static str>) -> Self {
+        Self::Words { title: "", words }
+    }
+
     /// Whether text that was not written as JSON (a part of a form, an argument) is this value as it stands, also where it
     /// looks like a number or like `true`.
     #[must_use]
     pub fn is_text(&self) -> bool {
         match self {
-            Self::Text | Self::Words(_) => true,
+            Self::Text | Self::Words { .. } => true,
             Self::OneOf { shapes, .. } => shapes.iter().all(Self::is_text),
             Self::Flag
             | Self::Whole { .. }
             | Self::Number { .. }
             | Self::Length
+            | Self::File
             | Self::Any
             | Self::List(_)
             | Self::Map(_)

@@ -49,7 +49,7 @@ impl Conversion {
 
 /// `true` means PDF/A-2b: unlike the first part it allows transparency, unlike the third no embedded files.
 fn read_part(members: &mut Members<'_>) -> Option<PdfA> {
-    let words = Shape::Words(vec!["1b", "2b", "3b"]);
+    let words = Shape::words(vec!["1b", "2b", "3b"]);
     let shape = || Shape::OneOf { title: "Conformance", shapes: vec![Shape::Flag, words] };
     match members.raw(Key::Pdfa, shape).filter(|value| asks(value)).map(RawValue::get)? {
         "true" | "\"2b\"" => Some(PdfA::Two),

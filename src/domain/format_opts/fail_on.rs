@@ -12,7 +12,7 @@ const SHOWN_WORDS: usize = 3;
 
 /// Reads the list of words; one word alone counts as a list.
 pub(super) fn read(members: &mut Members<'_>) -> Vec<WarningKind> {
-    let shape = || Shape::List(Box::new(Shape::Words(WarningKind::VARIANTS.to_vec())));
+    let shape = || Shape::List(Box::new(Shape::words(WarningKind::VARIANTS.to_vec())));
     let Some(value) = members.raw(Key::FailOn, shape) else { return Vec::new() };
     let Some(words) = words(value) else {
         members.fault(Key::FailOn, format!("must be an array of {}, not {}", known(), kind(value)));

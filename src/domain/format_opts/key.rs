@@ -45,9 +45,10 @@ pub enum Key {
     FromPage,
     /// the last page to keep, included. Where an Office file ends before it, a warning says with which page
     ToPage,
-    /// HTML or EJS on top of every sheet, [see below](#header-and-footer); [margin boxes](#margin-boxes) are another way
+    /// HTML or EJS on top of every sheet, [with page numbers and date](#header-and-footer); [margin boxes](#margin-boxes) are
+    /// another way
     HeaderTemplate,
-    /// HTML or EJS at the bottom of every sheet, [see below](#header-and-footer)
+    /// the same at the bottom of every sheet, [with page numbers and date](#header-and-footer)
     FooterTemplate,
     /// `true`: headings become bookmarks, which read as the headings do
     Outline,
@@ -150,7 +151,7 @@ impl Key {
 
     /// Its sentence, in one line of Markdown.
     pub fn sentence(self) -> String {
-        self.about().split_whitespace().collect::<Vec<_>>().join(" ")
+        one_line(self.about())
     }
 
     /// Whether it promises protection or conformance: the job is refused if its route does not heed it.
@@ -172,6 +173,26 @@ impl Key {
     pub fn is_secret(self) -> bool {
         matches!(self, Self::Password | Self::UserPassword | Self::OwnerPassword | Self::Requests)
     }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Markdown in one line, with the words of its links and without their addresses: for whoever reads it elsewhere than in the
+/// documentation.
+pub fn plain(markdown: &str) -> String {
+    let text = one_line(markdown);
+    let mut parts = text.split("](");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (_, rest) = part.split_once(')').unwrap_or_default();
+        if let Some(begin) = plain.rfind('[') {
+            plain.remove(begin);
+        }
+        plain.push_str(rest);
+    }
+    plain
 }
 
 /// The keys that promise something and are read.
@@ -246,6 +267,8 @@ mod tests {
             (Key::PreferCssPageSize.name(), Key::from_name("landscapes")),
             ("preferCssPageSize", None)
         );
+        assert_eq!(plain(Key::Password.about()), "what opens the file, AES-256");
+        assert!(Key::ALL.iter().all(|key| !plain(key.about()).contains("](")));
         assert!(Key::MediaFeatures.sentence().ends_with("`forced-colors`, `color-gamut`"));
     }
 

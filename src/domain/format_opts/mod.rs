@@ -47,7 +47,7 @@ pub use emulation::{EmulationOptions, Media, Viewport, locale_of, timezone_of};
 pub use extras::{Extras, Metadata};
 pub use fail_on::check_warnings;
 pub use file_name::{complete_file_name, file_name_of};
-pub use key::{Key, KeySet};
+pub use key::{Key, KeySet, plain};
 pub use layout::{CssPage, Layout, whole_pixels};
 pub use limits::OptionLimits;
 pub use masked::mask_secrets;

@@ -197,7 +197,7 @@ fn read_permissions(members: &mut Members<'_>) -> Option<Permissions> {
     }
     let wanted = "an object such as {\"copy\": false}";
     let is_empty = |sent: &mut Members<'_>| (read_permitted(sent), sent.is_empty());
-    let (permissions, is_empty) = members.object(Key::Permissions, ("Permissions", wanted), is_empty)?;
+    let (permissions, is_empty) = members.object(Key::Permissions, ("PdfPermissions", wanted), is_empty)?;
     if is_empty {
         let detail =
             format!("neither allows nor forbids anything; give some of {PERMISSIONS}, or leave the key out");
@@ -235,7 +235,7 @@ fn read_permitted(sent: &mut Members<'_>) -> Permissions {
 }
 
 fn read_print(sent: &mut Members<'_>) -> Option<Printing> {
-    let words = Shape::Words(vec!["full", "low", "none"]);
+    let words = Shape::words(vec!["full", "low", "none"]);
     let shape = || Shape::OneOf { title: "Printing", shapes: vec![Shape::Flag, words] };
     let value = sent.raw("print", shape)?;
     match value.get() {

@@ -4,8 +4,9 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 
 use super::view::JobBody;
-use super::{job, view};
+use super::view;
 use crate::http::actors;
+use crate::http::ids;
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
@@ -21,7 +22,7 @@ use crate::jobs::registry::delete::{DeleteJob, DeleteOutcome};
     ),
 )]
 pub(super) async fn delete(caller: Caller, state: Data<HttpState>, job: Path<String>) -> HandlerResult {
-    let message = DeleteJob { account: caller.0, job: job::parse_id(&job)? };
+    let message = DeleteJob { account: caller.0, job: ids::job_id(&job)? };
     Ok(match actors::ask(&state, caller.0, &state.jobs, message).await? {
         DeleteOutcome::Ended(ended) => HttpResponse::Ok().json(view::job(&state, &ended)),
         DeleteOutcome::Deleted => HttpResponse::NoContent().finish(),

@@ -12,21 +12,21 @@ use tokio::sync::watch;
 
 use super::form::Form;
 use super::idempotency::Key;
-use super::job_request::{JobRequest, RenderRequest, read_delivery};
+use super::job_request::{JobRequest, RenderRequest};
 use super::view::{ImmediateBody, JobBody};
 use super::{accept, form, idempotency, prefer, start, view, wait};
 use crate::domain::encoding;
 use crate::domain::ids::AccountId;
 use crate::domain::no_data::is_no_data;
 use crate::http::actors;
-use crate::http::body::{self, Body};
+use crate::http::body::members::{BodyContext, read_data, read_delivery};
+use crate::http::body::{self, Body, unknown};
 use crate::http::middleware::auth::Caller;
 use crate::http::objects::download;
-use crate::http::openapi::{ImmediateForm, ImmediateRequest};
 use crate::http::problem::HandlerResult;
 use crate::http::request_id::RequestId;
+use crate::http::schema::{ImmediateForm, ImmediateRequest};
 use crate::http::state::HttpState;
-use crate::http::unknown;
 use crate::jobs::messages::{FindRepeat, Idempotency};
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
@@ -121,13 +121,33 @@ async fn earlier(
     }
 }
 
+/// What a body says, but for the files of a form.
+pub(in crate::http) struct ImmediateMembers<'a> {
+    job: JobRequest,
+    template: Option<String>,
+    data: Option<&'a str>,
+    delivery: Option<String>,
+}
+
+pub(in crate::http) fn read_members<'a>(
+    sent: &mut Members<'a>,
+    context: BodyContext<'_>,
+) -> ImmediateMembers<'a> {
+    ImmediateMembers {
+        job: JobRequest::read(sent, context),
+        template: sent.text(("template", "The template's text. Exactly one of `template` and `templateId`.")),
+        data: read_data(sent),
+        delivery: read_delivery(sent),
+    }
+}
+
 fn read(body: &Body, state: &HttpState) -> Result<RenderRequest, Problem> {
     let mut members = body.members()?;
-    let job = JobRequest::read(&mut members, state);
-    let template = members.text("template").map(|text| encoding::with_bom_if_misleading(text.into()));
+    let ImmediateMembers { job, template, data, delivery } =
+        read_members(&mut members, state.body_context());
+    let template = template.map(|text| encoding::with_bom_if_misleading(text.into()));
     check_template(&mut members, &job, SentTemplate::text(template.as_ref()));
-    let data = members.any("data").map(|data| body.share(data));
-    let delivery = read_delivery(&mut members);
+    let data = data.map(|data| body.share(data));
     RenderRequest::new(members, job, (template, data, delivery), state)
 }
 
@@ -143,7 +163,7 @@ fn of_form(
     let body = Body::from_valid_json(form.members);
     let mut members = body.members()?;
     members.add_faults(form.errors);
-    let job = JobRequest::read(&mut members, state);
+    let ImmediateMembers { job, delivery, .. } = read_members(&mut members, state.body_context());
     let sent = if form.has_files { SentTemplate::Files } else { SentTemplate::text(form.template.as_ref()) };
     check_template(&mut members, &job, sent);
     let data = form.data.map(encoding::without_bom).filter(|data| !is_no_data(data));
@@ -153,7 +173,6 @@ fn of_form(
             members.fault("data", "must be an object");
         }
     }
-    let delivery = read_delivery(&mut members);
     Ok((RenderRequest::new(members, job, (form.template, data, delivery), state)?, idempotency))
 }
 

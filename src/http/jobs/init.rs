@@ -2,18 +2,20 @@
 
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
+use json_members::Members;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::idempotency;
 use super::job_request::{JobRequest, RenderRequest};
 use crate::http::actors;
+use crate::http::body::members::{BodyContext, read_data};
 use crate::http::body::{self, Body};
 use crate::http::middleware::auth::Caller;
 use crate::http::objects::presigned_url;
-use crate::http::openapi::{InitRequest, TargetName};
 use crate::http::problem::HandlerResult;
 use crate::http::request_id::RequestId;
+use crate::http::schema::{InitRequest, TargetName};
 use crate::http::state::HttpState;
 use crate::jobs::messages::InputPart;
 use crate::problem::Problem;
@@ -67,10 +69,18 @@ pub(super) async fn init(
     }))
 }
 
+/// What a body of init says.
+pub(in crate::http) fn read_members<'a>(
+    sent: &mut Members<'a>,
+    context: BodyContext<'_>,
+) -> (JobRequest, Option<&'a str>) {
+    (JobRequest::read(sent, context), read_data(sent))
+}
+
 fn read(body: &Body, state: &HttpState) -> Result<RenderRequest, Problem> {
     let mut members = body.members()?;
-    let job = JobRequest::read(&mut members, state);
-    let data = members.any("data").map(|data| body.share(data));
+    let (job, data) = read_members(&mut members, state.body_context());
+    let data = data.map(|data| body.share(data));
     RenderRequest::new(members, job, (None, data, None), state)
 }
 

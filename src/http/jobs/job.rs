@@ -7,14 +7,13 @@ use actix_web::{HttpRequest, HttpResponse};
 
 use super::view::JobBody;
 use super::{prefer, view, wait};
-use crate::domain::error::shortened;
-use crate::domain::ids::JobId;
 use crate::http::actors;
+use crate::http::ids;
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;
-use crate::problem::{Code, FieldError, Problem};
+use crate::problem::{FieldError, Problem};
 
 /// Look at a job, at once or when it is done.
 #[utoipa::path(
@@ -32,7 +31,7 @@ pub(super) async fn job(
     job: Path<String>,
     request: HttpRequest,
 ) -> HandlerResult {
-    let id = parse_id(&job)?;
+    let id = ids::job_id(&job)?;
     let (wait, preferred) = read_wait(&request)?;
     let wait = wait.min(state.config.http.wait_limit_s);
     let watched = actors::ask(&state, caller.0, &state.jobs, WatchJob { account: caller.0, job: id }).await?;
@@ -46,18 +45,6 @@ pub(super) async fn job(
         answer.insert_header((prefer::APPLIED, format!("wait={wait}")));
     }
     Ok(answer.json(view::job(&state, &view)))
-}
-
-/// A malformed id is answered like an unknown one: `job_not_found`.
-pub(super) fn parse_id(text: &str) -> Result<JobId, Problem> {
-    let id: JobId = text.parse().map_err(|_| {
-        let shown = shortened(text);
-        let detail =
-            format!("There is no job '{shown}' of yours; use the jobId that /documents/init answered.");
-        Problem::new(Code::JobNotFound, detail)
-    })?;
-    tracing::Span::current().record("job.id", tracing::field::display(id));
-    Ok(id)
 }
 
 /// Seconds to wait, and whether they are the header's (RFC 7240): the query's come first.

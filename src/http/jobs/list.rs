@@ -12,7 +12,7 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::openapi::{KindName, StatusName, TargetName};
+use crate::http::schema::{KindName, StatusName, TargetName};
 use crate::http::problem::HandlerResult;
 use crate::http::query::{self, QueriedPage, Query};
 use crate::http::state::HttpState;

@@ -5,19 +5,21 @@ use std::time::Duration;
 use actix_web::http::header;
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use json_members::Members;
 
-use super::job_request::{check_delivery, read_delivery};
+use super::job_request::check_delivery;
 use super::view::StartBody;
-use super::{job, view, wait};
+use super::{view, wait};
 use crate::domain::error::Warnings;
 use crate::domain::ids::{AccountId, JobId};
 use crate::http::actors;
-use crate::http::body::{self, Body};
+use crate::http::body::members::read_delivery;
+use crate::http::body::{self, Body, unknown};
+use crate::http::ids;
 use crate::http::middleware::auth::Caller;
-use crate::http::openapi::StartRequest;
 use crate::http::problem::HandlerResult;
+use crate::http::schema::StartRequest;
 use crate::http::state::HttpState;
-use crate::http::unknown;
 use crate::jobs::messages::{StartJob, WatchJob};
 use crate::jobs::view::{JobView, WireStatus};
 use crate::problem::Problem;
@@ -48,7 +50,7 @@ pub(super) async fn start(
     request: HttpRequest,
     payload: Payload,
 ) -> HandlerResult {
-    let id = job::parse_id(&job)?;
+    let id = ids::job_id(&job)?;
     actors::admit(&state)?;
     let wanted = body::read(&request, payload, &state, read).await?;
     let deliver_to = match wanted.delivery {
@@ -80,10 +82,18 @@ async fn is_initialized(state: &HttpState, account: AccountId, job: JobId) -> Re
     Ok(status == WireStatus::Initialized)
 }
 
+/// What a body of render says: whether the answer waits for the document, and where that is delivered to.
+pub(in crate::http) fn read_members(sent: &mut Members<'_>) -> (bool, Option<String>) {
+    let waits = (
+        "shouldWaitForRenderCompletion",
+        "`true`: the answer comes when the job is done, or after `http.wait_default_s`.",
+    );
+    (sent.flag(waits).unwrap_or(false), read_delivery(sent))
+}
+
 fn read(body: &Body, _: &HttpState) -> Result<StartOptions, Problem> {
     let mut members = body.members()?;
-    let waits = members.flag("shouldWaitForRenderCompletion").unwrap_or(false);
-    let delivery = read_delivery(&mut members);
+    let (waits, delivery) = read_members(&mut members);
     let warnings = unknown::warnings(&members);
     let errors = members.into_faults();
     if !errors.is_empty() {

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::objects::presigned_url;
-use crate::http::openapi::{KindName, StatusName, TargetName};
+use crate::http::schema::{KindName, StatusName, TargetName};
 use crate::http::state::HttpState;
 use crate::jobs::view::{JobView, Output};
 

@@ -1,5 +1,5 @@
-//! The OpenAPI document: operations from the handlers' attributes, bodies from the types that are answered,
-//! problems from the one table of codes.
+//! The OpenAPI document: operations from the handlers' attributes, answers from their types, bodies from their readers, problems
+//! from the one table of codes.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,16 @@ use utoipa::openapi::{
 };
 use utoipa::{Modify, OpenApi};
 
+use super::bodies::described_bodies;
+use crate::config::Config;
+use crate::http::body::members::BodyContext;
 use crate::http::jobs::{delete, immediate, init, job, list, start};
-use crate::http::problem::ProblemBody;
+use crate::http::problem::{HandlerResult, ProblemBody};
+use crate::http::schema::Schemas;
 use crate::http::state::HttpState;
 use crate::http::system::{health, root};
 use crate::http::templates;
-use crate::problem::Code;
+use crate::problem::{Code, Problem};
 
 /// What an operation answers besides its success, by its `operationId`; every one with a token answers
 /// [`COMMON`] as well.
@@ -154,16 +158,33 @@ impl Modify for Finish {
     }
 }
 
-/// The OpenAPI document; `base` is the service's public address, or empty for the host it is read from.
-pub fn document(base: &str) -> utoipa::openapi::OpenApi {
+/// The OpenAPI document of a service with this configuration; `base` is its public address, or empty for the host it is read
+/// from.
+///
+/// # Errors
+/// When a schema of a body is none of OpenAPI: a bug.
+pub fn document(config: &Config, base: &str) -> serde_json::Result<utoipa::openapi::OpenApi> {
     let mut document = Described::openapi();
     document.servers = Some(vec![ServerBuilder::new().url(format!("{base}/v1")).build()]);
-    document
+    let mut schemas = Schemas::at("#/components/schemas/");
+    let bodies = described_bodies(BodyContext { config, catalog: None }, &mut schemas);
+    let known = &mut document.components.get_or_insert_default().schemas;
+    for (name, schema) in bodies {
+        known.insert(name.to_owned(), serde_json::from_value(schema)?);
+    }
+    for (name, schema) in schemas.titled {
+        // Words that answers have, too, are there already, with a sentence.
+        if !known.contains_key(name) {
+            known.insert(name.to_owned(), serde_json::from_value(schema)?);
+        }
+    }
+    Ok(document)
 }
 
 /// `GET /openapi.json`.
-pub(super) async fn openapi(state: Data<HttpState>) -> HttpResponse {
-    HttpResponse::Ok().json(document(&state.public_url))
+pub(super) async fn openapi(state: Data<HttpState>) -> HandlerResult {
+    let document = document(&state.config, &state.public_url).map_err(Problem::internal)?;
+    Ok(HttpResponse::Ok().json(document))
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {

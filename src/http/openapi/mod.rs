@@ -1,17 +1,12 @@
-//! `/openapi.json` and `/docs`. Handlers name the types of `requests` in their attributes; `cli` prints the document.
+//! `/openapi.json` and `/docs`; `cli` prints the document.
 
+mod bodies;
 mod docs;
 mod document;
-mod format_opts;
-mod requests;
 
 use actix_web::web::ServiceConfig;
 
 pub use document::document;
-pub(super) use requests::{
-    ImmediateForm, ImmediateRequest, IndexHtmlRequest, InitRequest, KindName, PermissionsName,
-    PreviewsRequest, SaveRequest, StartRequest, StatusName, TargetName, UpdateRequest,
-};
 
 use super::routing::resource;
 

@@ -5,7 +5,7 @@ use actix_web::web::Data;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::path::NamedTemplate;
+use crate::http::ids::NamedTemplate;
 use crate::http::actors;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;

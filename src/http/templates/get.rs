@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 
-use super::path::NamedTemplate;
+use crate::http::ids::NamedTemplate;
 use super::view::{self, TemplateBody};
 use crate::http::actors;
 use crate::http::problem::HandlerResult;

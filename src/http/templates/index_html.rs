@@ -4,18 +4,18 @@ use actix_web::http::header::ContentType;
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
+use json_members::Members;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::path::NamedTemplate;
+use crate::http::ids::NamedTemplate;
 use crate::domain::encoding;
 use crate::domain::error::Warnings;
 use crate::http::actors;
-use crate::http::body::{self, Body};
-use crate::http::openapi::IndexHtmlRequest;
+use crate::http::body::{self, Body, unknown};
 use crate::http::problem::HandlerResult;
+use crate::http::schema::IndexHtmlRequest;
 use crate::http::state::HttpState;
-use crate::http::unknown;
 use crate::problem::{FieldError, Problem};
 use crate::templates::registry::messages::{ReadIndexHtml, WriteIndexHtml};
 use crate::thread;
@@ -62,14 +62,19 @@ pub(in crate::http) async fn write(
     Ok(unknown::no_content(&warnings))
 }
 
+/// What a body says: the text, by either of its names.
+pub(in crate::http) fn read_members(sent: &mut Members<'_>) -> Option<String> {
+    let current = sent.text(("indexHtml", "The text; an empty one counts as missing."));
+    let former = sent.old_text(("templateIndex", "The older name of `indexHtml`. Either is enough."));
+    current.or(former)
+}
+
 fn text_of(body: &Body) -> Result<(Bytes, Warnings), Problem> {
     let mut members = body.members()?;
-    let current = members.text("indexHtml");
-    // The older name.
-    let former = members.old_text("templateIndex");
+    let text = read_members(&mut members);
     let warnings = unknown::warnings(&members);
     let mut errors = members.into_faults();
-    match current.or(former) {
+    match text {
         // JSON carries characters, not bytes, so the text is UTF-8 whatever encoding its `meta` names.
         Some(text) if errors.is_empty() => Ok((encoding::with_bom_if_misleading(text.into()), warnings)),
         text => {

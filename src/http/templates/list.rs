@@ -11,7 +11,7 @@ use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::TemplateKind;
 use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::openapi::KindName;
+use crate::http::schema::KindName;
 use crate::http::problem::HandlerResult;
 use crate::http::query::{self, QueriedPage, Query};
 use crate::http::state::HttpState;

@@ -1,6 +1,6 @@
 //! The endpoints of templates, one file each (save and update share one).
 //!
-//! They read by `TemplateReader` and change by messages to the registry. `jobs` calls [`path`] alone.
+//! They read by `TemplateReader` and change by messages to the registry.
 
 pub(super) mod archive;
 pub(super) mod copy;
@@ -10,7 +10,6 @@ pub(super) mod index_html;
 mod info;
 pub(super) mod init;
 pub(super) mod list;
-pub(super) mod path;
 mod preview_jobs;
 pub(super) mod previews;
 pub(super) mod save;

@@ -14,22 +14,23 @@ use crate::templates::registry::messages::{PreviewJob, PreviewJobs, PreviewSourc
 
 /// The two ids as they were sent.
 #[derive(Debug)]
-pub(super) struct PreviewIds {
+pub(in crate::http) struct PreviewIds {
     png: String,
     pdf: String,
 }
 
 /// Reads `previewIds`; errors are with the members.
 pub(super) fn read(members: &mut Members<'_>) -> Option<PreviewIds> {
-    members.require("previewIds");
+    const IDS: (&str, &str) = ("previewIds", "The jobs of `render-previews`.");
+    members.require(IDS);
     let read = |sent: &mut Members<'_>| {
-        let names = ["pngJobId", "pdfJobId"];
+        let names = [("pngJobId", "The one of the picture."), ("pdfJobId", "The one of the PDF.")];
         for name in names {
             sent.require(name);
         }
         names.map(|name| sent.text(name))
     };
-    let [png, pdf] = members.object("previewIds", ("PreviewIds", "an object"), read)?;
+    let [png, pdf] = members.object(IDS, ("PreviewIds", "an object"), read)?;
     Some(PreviewIds { png: png?, pdf: pdf? })
 }
 

@@ -6,25 +6,26 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use futures_util::future::join;
+use json_members::Members;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::path::NamedTemplate;
+use crate::http::ids::NamedTemplate;
 use crate::domain::error::Warnings;
 use crate::domain::format_opts::{Key, PageOptions, key_for_several_pictures};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::http::actors;
-use crate::http::body::{self, Body};
+use crate::http::body::members::{BodyContext, FormatOpts, read_data, read_format_opts, read_kind};
+use crate::http::body::{self, Body, unknown};
 use crate::http::jobs::conversions;
 use crate::http::jobs::immediate::refuse_without_document;
-use crate::http::jobs::job_request::{FormatOpts, check_template, read_format_opts, read_kind};
+use crate::http::jobs::job_request::check_template;
 use crate::http::jobs::wait;
 use crate::http::objects::presigned_url;
-use crate::http::openapi::PreviewsRequest;
 use crate::http::problem::HandlerResult;
 use crate::http::request_id::RequestId;
+use crate::http::schema::PreviewsRequest;
 use crate::http::state::HttpState;
-use crate::http::unknown;
 use crate::jobs::messages::{InitJob, JobSpec};
 use crate::jobs::registry::delete::DeleteJob;
 use crate::jobs::view::JobView;
@@ -130,11 +131,18 @@ pub(in crate::http) async fn render(
     Ok(HttpResponse::Ok().json(PreviewsBody { png_preview, pdf_preview, warnings: warnings.lines() }))
 }
 
+/// What a body of render-previews says.
+pub(in crate::http) fn read_members<'a>(
+    sent: &mut Members<'a>,
+    context: BodyContext<'_>,
+) -> (Option<TemplateKind>, Option<&'a str>, FormatOpts) {
+    (read_kind(sent, context), read_data(sent), read_format_opts(sent, context.config))
+}
+
 fn read(body: &Body, state: &HttpState) -> Result<PreviewRequest, Problem> {
     let mut members = body.members()?;
-    let kind = read_kind(&mut members, state);
-    let data = members.any("data").map(|data| body.share(data));
-    let format_opts = read_format_opts(&mut members, &state.config);
+    let (kind, data, format_opts) = read_members(&mut members, state.body_context());
+    let data = data.map(|data| body.share(data));
     unknown::refuse_promises(&mut members);
     let mut warnings = unknown::warnings(&members);
     warnings.extend(&format_opts.warnings);

@@ -6,17 +6,17 @@ use json_members::Members;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::path::NamedTemplate;
+use crate::http::ids::{self, NamedTemplate};
 use super::preview_jobs::{self, PreviewIds};
-use super::{info, path};
+use super::info;
 use crate::domain::error::Warnings;
 use crate::domain::ids::TemplateId;
 use crate::http::actors;
-use crate::http::body::{self, Body};
-use crate::http::openapi::{SaveRequest, UpdateRequest};
+use crate::http::body::members::BodyContext;
+use crate::http::body::{self, Body, unknown};
 use crate::http::problem::HandlerResult;
+use crate::http::schema::{SaveRequest, UpdateRequest};
 use crate::http::state::HttpState;
-use crate::http::unknown;
 use crate::problem::Problem;
 use crate::templates::registry::messages::{SaveTemplate, TemplateInfo, UpdateTemplate};
 
@@ -42,8 +42,7 @@ pub(in crate::http) async fn save(
     request: HttpRequest,
     payload: Payload,
 ) -> HandlerResult {
-    let details = body::read(&request, payload, &state, |body, state| read(&mut body.members()?, state));
-    let TemplateDetails { info, ids, warnings } = details.await?;
+    let TemplateDetails { info, ids, warnings } = body::read(&request, payload, &state, read).await?;
     let previews = preview_jobs::look_up(&state, of.account, &ids).await?;
     actors::ask(&state, of.account, &state.templates, SaveTemplate { of, info, previews }).await?;
     Ok(unknown::no_content(&warnings))
@@ -78,24 +77,45 @@ struct TemplateDetails {
     warnings: Warnings,
 }
 
-fn read_update(body: &Body, state: &HttpState) -> Result<(TemplateDetails, TemplateId), Problem> {
-    let mut members = body.members()?;
-    members.require("contentId");
-    let content = members.text("contentId");
-    let details = read(&mut members, state)?;
-    Ok((details, path::parse_id(&content.unwrap_or_default())?))
+/// `templateInfo` and `previewIds`, as far as they are valid.
+type Details = (Option<TemplateInfo>, Option<PreviewIds>);
+
+/// What a body of a save says.
+pub(in crate::http) fn read_members(sent: &mut Members<'_>, context: BodyContext<'_>) -> Details {
+    (info::read(sent, context), preview_jobs::read(sent))
 }
 
-/// Reads `templateInfo` and `previewIds`.
+/// What a body of an update says.
+pub(in crate::http) fn read_update_members(
+    sent: &mut Members<'_>,
+    context: BodyContext<'_>,
+) -> (Option<String>, Details) {
+    const CONTENT: (&str, &str) = ("contentId", "The id under which the new content was uploaded.");
+    sent.require(CONTENT);
+    (sent.text(CONTENT), read_members(sent, context))
+}
+
+fn read(body: &Body, state: &HttpState) -> Result<TemplateDetails, Problem> {
+    let mut members = body.members()?;
+    let details = read_members(&mut members, state.body_context());
+    complete(members, details)
+}
+
+fn read_update(body: &Body, state: &HttpState) -> Result<(TemplateDetails, TemplateId), Problem> {
+    let mut members = body.members()?;
+    let (content, details) = read_update_members(&mut members, state.body_context());
+    let details = complete(members, details)?;
+    Ok((details, ids::template_id(&content.unwrap_or_default())?))
+}
+
+/// The details of a body whose members are all read.
 ///
 /// # Errors
-/// `validation_failed` with every error of the body: these members are read last.
-fn read(members: &mut Members<'_>, state: &HttpState) -> Result<TemplateDetails, Problem> {
-    let info = info::read(members, state);
-    let ids = preview_jobs::read(members);
-    let warnings = unknown::warnings(members);
-    let errors = members.take_faults();
-    match (info, ids) {
+/// `validation_failed` with every error of the body.
+fn complete(members: Members<'_>, details: Details) -> Result<TemplateDetails, Problem> {
+    let warnings = unknown::warnings(&members);
+    let errors = members.into_faults();
+    match details {
         (Some(info), Some(ids)) if errors.is_empty() => Ok(TemplateDetails { info, ids, warnings }),
         _ => Err(Problem::validation(errors)),
     }

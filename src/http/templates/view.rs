@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::domain::ids::AccountId;
 use crate::http::objects::presigned_url;
-use crate::http::openapi::{KindName, PermissionsName};
+use crate::http::schema::{KindName, PermissionsName};
 use crate::http::state::HttpState;
 use crate::storage::TemplatePart;
 use crate::templates::registry::record::Preview;

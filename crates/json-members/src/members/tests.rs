@@ -108,7 +108,7 @@ fn a_reader_run_over_nothing_has_listed_what_may_be_sent() {
     assert_eq!((listed[0].about, &listed[0].shape), ("How long it is.", &Shape::Whole { least: 1, most: 9 }));
     assert_eq!(listed.iter().map(|it| it.is_required).collect::<Vec<_>>()[..3], [false, true, false]);
     assert!(listed[2].is_old && !listed[1].is_old);
-    assert_eq!(listed[3].shape, Shape::Words(vec!["print", "screen"]));
+    assert_eq!(listed[3].shape, Shape::words(vec!["print", "screen"]));
     let Shape::Object { title: "Window", members } = &listed[4].shape else { panic!("{:?}", listed[4]) };
     assert_eq!(members[0].shape, Shape::Number { least: 0.5, most: 2.0 });
     let Shape::OneOf { title: "Margin", shapes } = &listed[5].shape else { panic!("{:?}", listed[5]) };

@@ -24,7 +24,7 @@ use self::files::Files;
 use super::accept::essence;
 use crate::domain::encoding;
 use crate::domain::office_format::OfficeFormat;
-use crate::http::bodies::BodyMemory;
+use crate::http::body::permits::BodyMemory;
 use crate::http::body;
 use crate::http::middleware::auth;
 use crate::http::state::HttpState;

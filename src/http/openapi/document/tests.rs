@@ -9,7 +9,7 @@ use super::*;
 use crate::http::testing::TestServer;
 
 fn described() -> Value {
-    serde_json::to_value(document("https://render.example")).unwrap()
+    serde_json::to_value(document(&Config::default(), "https://render.example").unwrap()).unwrap()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The template that a path or a body names.
+//! Ids of jobs and templates in paths and bodies. What is no id is answered like an id that names nothing.
 
 use std::pin::Pin;
 
@@ -7,17 +7,32 @@ use actix_web::web::Path;
 use actix_web::{FromRequest, HttpRequest};
 
 use crate::domain::error::shortened;
-use crate::domain::ids::TemplateId;
+use crate::domain::ids::{JobId, TemplateId};
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::ProblemResponse;
 use crate::problem::{Code, Problem};
 use crate::templates::registry::messages::TemplateRef;
 
-/// The template's id. What is no id names no template, and is answered like one that is not there.
+/// The job's id; the request's span names it from now on.
+///
+/// # Errors
+/// `job_not_found`.
+pub(super) fn job_id(text: &str) -> Result<JobId, Problem> {
+    let id: JobId = text.parse().map_err(|_| {
+        let shown = shortened(text);
+        let detail =
+            format!("There is no job '{shown}' of yours; use the jobId that /documents/init answered.");
+        Problem::new(Code::JobNotFound, detail)
+    })?;
+    tracing::Span::current().record("job.id", tracing::field::display(id));
+    Ok(id)
+}
+
+/// The template's id.
 ///
 /// # Errors
 /// `template_not_found`.
-pub(in crate::http) fn parse_id(text: &str) -> Result<TemplateId, Problem> {
+pub(super) fn template_id(text: &str) -> Result<TemplateId, Problem> {
     text.parse().map_err(|_| {
         let shown = shortened(text);
         let detail = format!(
@@ -30,7 +45,7 @@ pub(in crate::http) fn parse_id(text: &str) -> Result<TemplateId, Problem> {
 
 /// The template of a request's path, for the account that asks; from now on the request's span names it. A handler that
 /// takes one answers 401 without a valid token, whatever the path is, and 404 to what is no template id.
-pub(in crate::http) struct NamedTemplate(pub(super) TemplateRef);
+pub(super) struct NamedTemplate(pub(super) TemplateRef);
 
 impl FromRequest for NamedTemplate {
     type Error = ProblemResponse;
@@ -41,7 +56,7 @@ impl FromRequest for NamedTemplate {
             (Caller::from_request(request, payload), Path::<String>::from_request(request, payload));
         Box::pin(async move {
             let Caller(account) = caller.await?;
-            let template = parse_id(&path.await.map_err(Problem::internal)?)?;
+            let template = template_id(&path.await.map_err(Problem::internal)?)?;
             tracing::Span::current().record("template.id", tracing::field::display(template));
             Ok(Self(TemplateRef { account, template }))
         })

@@ -1,4 +1,10 @@
-//! Reads a JSON body of bounded size, whatever its Content-Type; a syntax error names its line and column.
+//! Bodies of requests: received with a bounded size, whatever their Content-Type, and checked to be JSON.
+//!
+//! `permits` is the memory that they share, `members` has the members of several bodies, `unknown` the ones that nobody reads.
+
+pub(super) mod members;
+pub(super) mod permits;
+pub(super) mod unknown;
 
 use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::web::{Data, Payload};
@@ -9,7 +15,7 @@ use json_members::Members;
 
 use crate::config::as_count;
 use crate::domain::encoding;
-use crate::http::bodies::BodyMemory;
+use crate::http::body::permits::BodyMemory;
 use crate::http::middleware::auth;
 use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};

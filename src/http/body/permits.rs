@@ -37,7 +37,7 @@ pub struct Bodies {
 }
 
 /// The memory that one body holds. Free again when it is dropped.
-pub(super) struct BodyMemory {
+pub(in crate::http) struct BodyMemory {
     bodies: Arc<Bodies>,
     id: u64,
     given_up: Arc<Notify>,
@@ -74,7 +74,7 @@ impl Bodies {
     }
 
     /// A body that begins; it holds nothing yet.
-    pub(super) fn begin(self: &Arc<Self>, account: AccountId) -> BodyMemory {
+    pub(in crate::http) fn begin(self: &Arc<Self>, account: AccountId) -> BodyMemory {
         let given_up = Arc::new(Notify::new());
         let in_time_until = Some(Instant::now() + self.window);
         let mut state = self.state.lock();
@@ -176,7 +176,7 @@ impl BodyMemory {
     ///
     /// # Errors
     /// Its own; `request_timeout` if it does not end within `http.upload_timeout_s`, or is given up for another body.
-    pub(super) async fn receive<T, E: From<Problem>>(
+    pub(in crate::http) async fn receive<T, E: From<Problem>>(
         &self,
         arrival: impl Future<Output = Result<T, E>>,
     ) -> Result<T, E> {
@@ -193,7 +193,7 @@ impl BodyMemory {
     ///
     /// # Errors
     /// `overloaded` when there is no room, `request_timeout` when this body was given up.
-    pub(super) fn take(&self, bytes: usize) -> Result<(), Problem> {
+    pub(in crate::http) fn take(&self, bytes: usize) -> Result<(), Problem> {
         self.bodies.take(self.id, bytes)
     }
 }

@@ -9,7 +9,7 @@ use crate::domain::error::{Warnings, shown};
 use crate::domain::format_opts::{self, Key};
 
 /// The header that counts the warnings of an answer without a place for them.
-pub(super) const HEADER: HeaderName = HeaderName::from_static("x-warnings");
+pub(in crate::http) const HEADER: HeaderName = HeaderName::from_static("x-warnings");
 /// The member that has the options.
 const OPTIONS: &str = "formatOpts";
 /// Why an object that was to be the options is refused.
@@ -19,7 +19,7 @@ const MISSPELT: &str = "is not known to this call, and something in it promises 
 const TOLD: usize = 20;
 
 /// Warnings about the members that no reader has asked for. Call it when all is read.
-pub(super) fn warnings(members: &Members<'_>) -> Warnings {
+pub(in crate::http) fn warnings(members: &Members<'_>) -> Warnings {
     let mut warnings = Warnings::default();
     let mut unknown = members.unknown();
     for name in unknown.by_ref().take(TOLD) {
@@ -38,7 +38,7 @@ pub(super) fn warnings(members: &Members<'_>) -> Warnings {
 /// Makes a fault of each unknown member that promises protection or conformance, also of one in a misspelt `formatOpts`.
 ///
 /// Hazard: a caller sends `password` beside `formatOpts` and passes the file on, which is open. So it is refused, not warned of.
-pub(super) fn refuse_promises(members: &mut Members<'_>) {
+pub(in crate::http) fn refuse_promises(members: &mut Members<'_>) {
     let refused = members.unknown().enumerate().filter_map(|(at, name)| {
         let sent = members.peek(name)?;
         let is_misspelt = || at < TOLD && members.nearest(name) == Some(OPTIONS) && has_promise(sent);
@@ -59,7 +59,7 @@ fn has_promise(sent: &RawValue) -> bool {
 }
 
 /// 204, with the number of warnings.
-pub(super) fn no_content(warnings: &Warnings) -> HttpResponse {
+pub(in crate::http) fn no_content(warnings: &Warnings) -> HttpResponse {
     HttpResponse::NoContent().insert_header((HEADER, warnings.count())).finish()
 }
 
