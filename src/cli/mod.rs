@@ -149,7 +149,7 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
         Command::Openapi => {
             // An empty URL: the document then names the host that serves it.
             let document = http::openapi(&config, config.http.public_url.trim_end_matches('/'))?;
-            print_to_stdout(&document.to_pretty_json()?)?;
+            print_to_stdout(&serde_json::to_string_pretty(&document)?)?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -121,6 +121,81 @@ async fn templates(app: &TestApp, met: &mut SeenMembers<'_>) {
     met.check("DeletedTemplate", &app.send(Method::DELETE, &at("")).await.1);
 }
 
+/// Whoever changes names or types writes the list anew with `PLATEN_UPDATE_DOCS=1`: then the change is seen in it.
+#[tokio::test]
+async fn names_and_types_change_on_purpose_only() {
+    let app = TestApp::start().await;
+    let document = app.scratch().join("openapi.json");
+    std::fs::write(&document, app.get("/openapi.json").await.1.to_string()).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/compare-openapi");
+    let output = Command::new(tool("python/bin/python")).args(["-B", script]).arg(&document).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let listed = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/openapi_names.txt");
+    let names = String::from_utf8(output.stdout).unwrap();
+    if std::env::var_os("PLATEN_UPDATE_DOCS").is_some() {
+        std::fs::write(listed, &names).unwrap();
+    }
+    let before = std::fs::read_to_string(listed).unwrap();
+    let [before, names] = [&before, &names].map(|text| text.lines().collect::<BTreeSet<_>>());
+    let (went, came): (Vec<_>, Vec<_>) =
+        (before.difference(&names).collect(), names.difference(&before).collect());
+    assert!(went.is_empty() && came.is_empty(), "went: {went:#?}\ncame: {came:#?}");
+}
+
+/// As Swagger UI sends them, which fills its fields with them.
+#[tokio::test]
+async fn every_example_works_as_it_stands() {
+    let app = TestApp::start().await;
+    let (_, document) = app.get("/openapi.json").await;
+    let template = app.saved("One", template::page("one")).await;
+    let mut tried = 0;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            for (media, body) in operation["requestBody"]["content"].as_object().into_iter().flatten() {
+                let name = reference(&body["schema"]).unwrap();
+                let example = &document["components"]["schemas"][&name]["example"];
+                if example.is_null() {
+                    assert!(["SaveRequest", "UpdateRequest"].contains(&name.as_str()), "{name} has no example");
+                    continue;
+                }
+                let job = app.prepared("html", "<p>", json!({})).await;
+                let path = format!("/v1{path}").replace("{templateId}", &template).replace("{jobId}", &job);
+                let sent = app.request(method.to_uppercase().parse().unwrap(), &path);
+                let sent = if media == "multipart/form-data" {
+                    let parts = example.as_object().unwrap().iter();
+                    let form = parts.fold(reqwest::multipart::Form::new(), |form, (name, value)| {
+                        form.text(name.clone(), value.as_str().unwrap().to_owned())
+                    });
+                    sent.multipart(form)
+                } else {
+                    sent.json(example)
+                };
+                let answer = sent.send().await.unwrap();
+                let status = answer.status();
+                assert!(status.is_success(), "{name}: {status} {}", answer.text().await.unwrap());
+                tried += 1;
+            }
+        }
+    }
+    assert_eq!(tried, 6);
+}
+
+#[tokio::test]
+async fn every_media_type_that_is_answered_is_described() {
+    let app = TestApp::start().await;
+    let (_, document) = app.get("/openapi.json").await;
+    let answer = &document["paths"]["/documents/immediate-render"]["post"]["responses"]["200"]["content"];
+    let described: BTreeSet<_> = answer.as_object().unwrap().keys().map(String::as_str).collect();
+    let body = json!({"type": "html", "target": "html", "template": "<p>", "data": {}});
+    for target in document["components"]["schemas"]["Target"]["enum"].as_array().unwrap() {
+        let media = platen::domain::kinds::Target::from_name(target.as_str().unwrap()).unwrap().file().mime();
+        assert!(described.contains(media.split(';').next().unwrap()), "{target}: {media}");
+    }
+    let answer = app.request(Method::POST, "/v1/documents/immediate-render").header("accept", "text/html");
+    let answer = answer.json(&body).send().await.unwrap();
+    assert_eq!(answer.headers()["content-type"], "text/html; charset=utf-8");
+}
+
 #[tokio::test]
 async fn every_member_of_the_requests_is_taken() {
     let app = TestApp::start().await;
@@ -129,7 +204,7 @@ async fn every_member_of_the_requests_is_taken() {
         document["components"]["schemas"][schema]["properties"].as_object().unwrap().keys().cloned().collect()
     };
     for name in names("FormatOpts") {
-        let mut options = json!({name.as_str(): value_of(&name)});
+        let mut options = json!({name.as_str(): value_of(&name, &document["components"]["schemas"])});
         // By itself it protects nothing.
         if name == "ownerPassword" {
             options["password"] = json!("another");
@@ -189,21 +264,15 @@ async fn every_member_of_the_requests_is_taken() {
     }
 }
 
-/// A value that the option takes.
-fn value_of(option: &str) -> Value {
+/// A value that the option takes: by its schema, where that says enough.
+fn value_of(option: &str, schemas: &Value) -> Value {
+    let schema = &schemas["FormatOpts"]["properties"][option];
     match option {
-        "format" => json!("a5"),
         "width" | "height" | "margin" => json!("20mm"),
-        "landscape" | "printBackground" | "preferCssPageSize" | "outline" | "tagged" | "fullPage"
-        | "omitBackground" | "strict" | "pdfa" | "pdfua" | "updateFields" | "javascript" => json!(true),
-        "scale" => json!(0.5),
-        "fromPage" | "toPage" | "page" | "waitForTimeout" => json!(1),
         "headerTemplate" | "footerTemplate" => json!("<b class=title></b>"),
         "metadata" => json!({"title": "t"}),
         "baseUrl" => json!("https://example.com/docs/"),
-        "quality" => json!(50),
         "selector" | "waitForSelector" => json!("p"),
-        "mediaType" => json!("screen"),
         "viewport" => json!({"width": 300, "height": 200, "deviceScaleFactor": 2}),
         "fileName" => json!("invoice"),
         "requests" => json!({"api.example": {"headers": {"X-Key": "1"}, "cookies": {"a": "b"}}}),
@@ -212,13 +281,16 @@ fn value_of(option: &str) -> Value {
         "locale" => json!("de-DE"),
         "waitForExpression" => json!("true"),
         "pages" => json!("all"),
-        "dpi" => json!(150),
         "delimiters" => json!({"start": "{", "end": "}"}),
-        "engine" => json!("lualatex"),
         "failOn" => json!(["missing"]),
         "password" | "userPassword" | "ownerPassword" => json!("secret"),
         "permissions" => json!({"print": "low"}),
-        _ => panic!("give '{option}' a value here"),
+        "pdfa" => json!("2b"),
+        _ if schema["type"][0] == "boolean" => json!(true),
+        _ if schema["type"][0] == "integer" || schema["type"][0] == "number" => {
+            json!(schema["minimum"].as_f64().unwrap().max(1.0))
+        }
+        _ => schema["oneOf"][0]["enum"].get(0).cloned().unwrap_or_else(|| panic!("give '{option}' a value here")),
     }
 }
 

@@ -40,17 +40,18 @@ const JOB_ID: HeaderName = HeaderName::from_static("x-job-id");
     post, path = "/documents/immediate-render", operation_id = "immediateRender", tag = "documents",
     params(
         ("Idempotency-Key" = Option<String>, Header, description = "The same key means the same job, for a day"),
-        ("Accept" = Option<String>, Header, description = "The target's media type: the document itself is answered"),
         ("Prefer" = Option<String>, Header, description = "`respond-async`: the job is answered, without waiting for it"),
     ),
     request_body(content((ImmediateRequest = "application/json"), (ImmediateForm = "multipart/form-data"))),
     responses(
         (
-            status = 200, description = "The document is there: where it is, or (by `Accept`) itself, with `X-Job-Id` and the number \
-            of warnings in `X-Warnings`",
+            status = 200, description = "The document is there: where it is; or itself, where `Accept` is the media type of its \
+            target, with `X-Job-Id` and the number of warnings in `X-Warnings`",
             content(
                 (ImmediateBody = "application/json"), ("application/pdf"), ("image/png"), ("image/jpeg"), ("text/html"),
-                ("application/zip"),
+                ("application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+                ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+                ("application/vnd.openxmlformats-officedocument.presentationml.presentation"), ("application/zip"),
             )
         ),
         (status = 202, description = "`Prefer: respond-async`: the job waits or runs; ask at `Location`", body = JobBody),

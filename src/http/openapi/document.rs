@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use serde_json::Value;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{
@@ -162,20 +163,21 @@ impl Modify for Finish {
 /// from.
 ///
 /// # Errors
-/// When a schema of a body is none of OpenAPI: a bug.
-pub fn document(config: &Config, base: &str) -> serde_json::Result<utoipa::openapi::OpenApi> {
+/// When the document cannot be written as JSON: a bug.
+pub fn document(config: &Config, base: &str) -> serde_json::Result<Value> {
     let mut document = Described::openapi();
     document.servers = Some(vec![ServerBuilder::new().url(format!("{base}/v1")).build()]);
     let mut schemas = Schemas::at("#/components/schemas/");
     let bodies = described_bodies(BodyContext { config, catalog: None }, &mut schemas);
-    let known = &mut document.components.get_or_insert_default().schemas;
+    let mut document = serde_json::to_value(document)?;
+    let known = &mut document["components"]["schemas"];
     for (name, schema) in bodies {
-        known.insert(name.to_owned(), serde_json::from_value(schema)?);
+        known[name] = schema;
     }
     for (name, schema) in schemas.titled {
         // Words that answers have, too, are there already, with a sentence.
-        if !known.contains_key(name) {
-            known.insert(name.to_owned(), serde_json::from_value(schema)?);
+        if known[name].is_null() {
+            known[name] = schema;
         }
     }
     Ok(document)
