@@ -200,7 +200,7 @@ async fn a_form_brings_the_page_its_files_data_and_options() {
 /// What is sent, and its status, its code and what its detail says.
 type Refused = (&'static [&'static str], u16, &'static str, &'static str);
 
-const REFUSED: [Refused; 13] = [
+const REFUSED: [Refused; 16] = [
     (&["-F", "files=@index.html", "-F", "files=@large"], 413, "payload_too_large", "http.json_limit_bytes"),
     (&["-F", "files=@index.html", "-F", "files=@a.js;filename=../a.js"], 422, "render_failed", "../a.js"),
     (
@@ -255,6 +255,24 @@ const REFUSED: [Refused; 13] = [
         "/type: is required with this file: set it to docx",
     ),
     (&["-H", "Content-Type: multipart/form-data", "-d", "x"], 400, "bad_request", "The form cannot be read"),
+    (
+        &["-H", "Content-Type: multipart/form-data", "-d", "{\"type\": \"html\"}"],
+        400,
+        "bad_request",
+        "The body is JSON, but it was sent with the Content-Type multipart/form-data; send it as application/json",
+    ),
+    (
+        &["-H", "Content-Type: application/json", "-F", "files=@index.html"],
+        400,
+        "malformed_json",
+        "The body is a form (multipart/form-data), but it was sent with the Content-Type application/json; let the client",
+    ),
+    (
+        &["-H", "Content-Type:", "-F", "files=@index.html"],
+        400,
+        "malformed_json",
+        "The body is a form (multipart/form-data), but no Content-Type says so",
+    ),
 ];
 
 #[tokio::test]

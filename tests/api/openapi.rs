@@ -163,10 +163,12 @@ async fn every_example_works_as_it_stands() {
                 let sent = app.request(method.to_uppercase().parse().unwrap(), &path);
                 let sent = if media == "multipart/form-data" {
                     let parts = example.as_object().unwrap().iter();
-                    let form = parts.fold(reqwest::multipart::Form::new(), |form, (name, value)| {
-                        form.text(name.clone(), value.as_str().unwrap().to_owned())
+                    let parts = parts.map(|(name, value)| {
+                        let value = value.as_str().unwrap();
+                        format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
                     });
-                    sent.multipart(form)
+                    let form = format!("{}--b--\r\n", parts.collect::<String>());
+                    sent.header("content-type", format!("{media}; boundary=b")).body(form)
                 } else {
                     sent.json(example)
                 };

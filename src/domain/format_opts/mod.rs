@@ -62,7 +62,7 @@ pub use protection::{PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Pri
 pub use raster::{Pages, RasterOptions, key_for_several_pictures};
 pub use requests::{Requests, Secrets};
 pub use tex::TexProgram;
-pub use text::is_text;
+pub use text::value_of;
 
 /// Most unknown keys that are compared with the known ones: an object may have thousands.
 const COMPARED: usize = 50;

@@ -6,7 +6,7 @@ pub(super) mod members;
 pub(super) mod permits;
 pub(super) mod unknown;
 
-use actix_web::http::header::CONTENT_LENGTH;
+use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpMessage as _, HttpRequest};
 use bytes::{Bytes, BytesMut};
@@ -15,11 +15,19 @@ use json_members::Members;
 
 use crate::config::as_count;
 use crate::domain::encoding;
+use crate::domain::error::shortened;
 use crate::http::body::permits::BodyMemory;
 use crate::http::middleware::auth;
 use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 use crate::thread;
+
+/// The media type of a form.
+pub(super) const FORM: &str = "multipart/form-data";
+/// How the head of a form's part begins. `curl -F` beside another Content-Type makes attachments of the parts.
+const DISPOSITION: &[u8] = b"Content-Disposition: ";
+/// It is one of the first lines of a form.
+const FORM_LINES: usize = 3;
 
 /// A body of valid JSON. An empty body counts as `{}`.
 #[derive(Debug)]
@@ -42,8 +50,43 @@ pub(super) async fn read<T: Send + 'static>(
     let bytes = memory.receive(collect(&mut payload, &memory, limit)).await?;
     // Slices of the body live as long as the request: the memory must be held as long.
     request.extensions_mut().insert(memory);
-    let (state, is_declared) = (state.clone(), declared_bytes(request).is_some());
-    thread::by_size(bytes.len(), move || reader(&Body::check(&bytes, is_declared, &state)?, &state)).await?
+    let (reading, state) = (state.clone(), state.clone());
+    let is_declared = declared_bytes(request).is_some();
+    let content_type = content_type(request);
+    let check = move |bytes: &Bytes| {
+        Body::check(bytes, is_declared, &state).map_err(|problem| match form_hint(bytes, &content_type) {
+            Some(hint) => Problem::new(Code::MalformedJson, hint),
+            None => problem,
+        })
+    };
+    let state = reading;
+    thread::by_size(bytes.len(), move || reader(&check(&bytes)?, &state)).await?
+}
+
+fn content_type(request: &HttpRequest) -> String {
+    let sent = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    sent.unwrap_or_default().to_owned()
+}
+
+/// What to say of a body that is a form, by its first lines, where JSON is wanted.
+fn form_hint(bytes: &[u8], content_type: &str) -> Option<String> {
+    let mut lines = bytes.split(|&byte| byte == b'\n').take(FORM_LINES);
+    let is_disposition =
+        |line: &[u8]| line.get(..DISPOSITION.len()).is_some_and(|line| line.eq_ignore_ascii_case(DISPOSITION));
+    if !bytes.starts_with(b"--") || !lines.any(is_disposition) {
+        return None;
+    }
+    Some(match media_type(content_type).as_str() {
+        FORM => "This call takes JSON; a form is taken by /documents/immediate-render.".to_owned(),
+        "" => format!(
+            "The body is a form ({FORM}), but no Content-Type says so; let the client set it, with its boundary."
+        ),
+        sent => format!(
+            "The body is a form ({FORM}), but it was sent with the Content-Type {}; let the client set it, with its \
+             boundary.",
+            shortened(sent)
+        ),
+    })
 }
 
 impl Body {
@@ -90,6 +133,11 @@ impl Body {
             body.contains(&text.as_ptr()) && body.contains(&text.as_bytes()[text.len() - 1..].as_ptr());
         if inside { self.0.slice_ref(text.as_bytes()) } else { Bytes::copy_from_slice(text.as_bytes()) }
     }
+}
+
+/// The type without its parameters, in lower case.
+pub(super) fn media_type(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// Checks that `bytes` are JSON nested at most `depth_limit` deep. `what` names them in the error: "body", "part 'data'".
@@ -186,6 +234,22 @@ mod tests {
                 .insert_header(("content-type", kind))
                 .set_payload(r#"{"type":7}"#);
             assert_eq!(server.send(request).await.status(), StatusCode::UNPROCESSABLE_ENTITY, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_form_in_the_place_of_json_is_told_from_other_text() {
+        let form = b"--b\r\nContent-disposition: form-data; name=type\r\n\r\nhtml\r\n--b--\r\n";
+        for (content_type, told) in [
+            ("multipart/form-data; boundary=b", "This call takes JSON; a form is taken by /documents/immediate-render."),
+            ("Application/JSON", "it was sent with the Content-Type application/json; let the client set it"),
+            ("", "no Content-Type says so; let the client set it"),
+        ] {
+            let hint = form_hint(form, content_type).unwrap();
+            assert!(hint.contains(told), "{hint}");
+        }
+        for other in [&b"--b\r\n\r\n"[..], b"-- a comment", b"{\"a\": \"Content-Disposition: form-data\"", b""] {
+            assert_eq!(form_hint(other, ""), None);
         }
     }
 

@@ -4,6 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::http::header::ACCEPT;
 
 use crate::domain::kinds::{FileKind, Target};
+use crate::http::body::media_type;
 
 /// Whether the caller prefers the target's media type. Without `Accept`, or with `*/*`, the answer is JSON. For pictures
 /// `application/zip` counts as well, since several pictures are answered as an archive.
@@ -11,7 +12,7 @@ pub(super) fn wants_document(request: &HttpRequest, target: Target) -> bool {
     let Some(choice) = first_choice(request) else { return false };
     let is_picture = matches!(target, Target::Jpg | Target::Png);
     let kinds = [Some(target.file()), is_picture.then_some(FileKind::Zip)];
-    let named = kinds.into_iter().flatten().any(|kind| essence(kind.mime()) == choice);
+    let named = kinds.into_iter().flatten().any(|kind| media_type(kind.mime()) == choice);
     named || (target == Target::Jpg && choice == "image/jpg")
 }
 
@@ -25,7 +26,7 @@ fn first_choice(request: &HttpRequest) -> Option<String> {
             best = Some((weight, range));
         }
     }
-    best.map(|(_, range)| essence(range))
+    best.map(|(_, range)| media_type(range))
 }
 
 fn weight(range: &str) -> f32 {
@@ -44,11 +45,6 @@ fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
         is_quoted ^= letter == '"' && !was_escaped;
         letter == separator && !is_quoted
     })
-}
-
-/// The type without its parameters, in lower case.
-pub(super) fn essence(media_type: &str) -> String {
-    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 #[cfg(test)]

@@ -159,8 +159,7 @@ impl Fields {
         } else {
             let mut options = object.flatten().unwrap_or_default();
             for (name, text) in take(&mut self.options) {
-                let is_text = format_opts::is_text(&name) || !is_json(&text, depth);
-                let value = if is_text { string(&text)? } else { raw(&text)? };
+                let value = format_opts::value_of(&name, &text, depth).map_err(Problem::internal)?;
                 if options.insert(name.clone(), value).is_some() {
                     self.error(&name, "is given as a part and in formatOpts; give it once");
                 }
@@ -187,11 +186,6 @@ fn object(text: &str) -> Option<BTreeMap<String, Box<RawValue>>> {
 /// JSON pointer of a part.
 fn pointer(name: &str) -> String {
     format!("/{}", pointer_token(shortened(name)))
-}
-
-/// Whether the text is a value that JSON writes without quotes.
-fn is_json(text: &str, depth: usize) -> bool {
-    !text.trim_start().starts_with('"') && json_members::check(text.as_bytes(), depth).is_ok()
 }
 
 fn string(text: &str) -> Result<Box<RawValue>, Problem> {

@@ -21,7 +21,6 @@ use futures_util::StreamExt as _;
 
 use self::fields::Fields;
 use self::files::Files;
-use super::accept::essence;
 use crate::domain::encoding;
 use crate::domain::office_format::OfficeFormat;
 use crate::http::body::permits::BodyMemory;
@@ -78,7 +77,7 @@ impl Form {
 
 pub(super) fn is_form(request: &HttpRequest) -> bool {
     let sent = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    sent.is_some_and(|sent| essence(sent) == "multipart/form-data")
+    sent.is_some_and(|sent| body::media_type(sent) == body::FORM)
 }
 
 /// Receives the form.
@@ -92,14 +91,21 @@ pub(super) async fn receive(
     state: &Data<HttpState>,
 ) -> Result<Form, Problem> {
     let limit = body::limit(request, state)?;
-    let received = Rc::new(Cell::new(0));
+    let (received, is_json) = (Rc::new(Cell::new(0)), Cell::new(false));
     let memory = state.shared.bodies.begin(auth::caller(request)?.0);
-    let form = Multipart::new(request.headers(), bounded(payload, limit, Rc::clone(&received)));
-    let form = memory.receive(Box::pin(parts(form, &memory, state))).await;
+    let mut body = Box::pin(bounded(payload, limit, Rc::clone(&received)).peekable());
+    let form = async {
+        // A type without a boundary is refused before anything is read, so the body is looked at first.
+        let first = body.as_mut().peek().await;
+        is_json.set(matches!(first, Some(Ok(chunk)) if chunk.trim_ascii_start().starts_with(b"{")));
+        parts(Multipart::new(request.headers(), body), &memory, state).await
+    };
+    let form = memory.receive(Box::pin(form)).await;
     request.extensions_mut().insert(memory);
     form.map_err(|error| match error {
         FormError::Problem(problem) => problem,
         FormError::Broken(_) if received.get() > limit => body::too_large(limit),
+        FormError::Broken(_) if is_json.get() => Problem::new(Code::BadRequest, SENT_AS_FORM),
         FormError::Broken(error) => {
             let detail =
                 format!("The form cannot be read: {error}. Send multipart/form-data as RFC 7578 has it.");
@@ -107,6 +113,10 @@ pub(super) async fn receive(
         }
     })
 }
+
+/// What is said of a body that is JSON by its first byte.
+const SENT_AS_FORM: &str = "The body is JSON, but it was sent with the Content-Type multipart/form-data; send it as \
+                            application/json, or its members as parts of a form.";
 
 /// Bytes counted for a part beside its content and names: its entry in the archive or the JSON body.
 const PART_BYTES: usize = 256;
