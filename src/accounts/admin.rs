@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::accounts::subscription::{Account, Status};
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TokenId};
-use crate::domain::subscription::{Account, Status};
 use crate::storage::index::IndexError;
 
 /// Longest name of an account or a plan, in characters.

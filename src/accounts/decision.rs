@@ -6,9 +6,9 @@ use super::admin::{AdminError, TokenView};
 use super::deleted;
 use super::ledger::UsageKey;
 use super::token::TokenRecord;
+use crate::accounts::subscription::Account;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TokenId};
-use crate::domain::subscription::Account;
 use crate::storage::index::{Index, IndexError, WriteBatch};
 
 /// An order that may be carried out.

@@ -13,8 +13,8 @@ use std::task::{Context, Poll};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::accounts::subscription::{Account, Period};
 use crate::domain::ids::AccountId;
-use crate::domain::subscription::{Account, Period};
 use crate::problem::Problem;
 use crate::storage::index::{Index, IndexError, WriteBatch};
 

@@ -16,6 +16,7 @@ pub mod ledger;
 pub mod open_jobs;
 mod records;
 pub mod store;
+pub mod subscription;
 pub mod token;
 
 pub use actor::Accounts;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
 use super::token::{TokenHash, TokenRecord};
+use crate::accounts::subscription::Account;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TokenId};
-use crate::domain::subscription::Account;
 
 /// Every account by name and id, every token by id and hash.
 #[derive(Debug, Default)]

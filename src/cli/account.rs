@@ -11,11 +11,11 @@ use super::{CommandError, print_to_stderr};
 use crate::accounts::admin::{
     AccountLimit, AccountSettings, AccountView, AdminReply, AdminRequest, Documents, Renewal,
 };
+use crate::accounts::subscription::{Status, parse_moment};
 use crate::app::{self, DeletedData};
 use crate::clock::Timestamp;
 use crate::config::Config;
 use crate::domain::ids::AccountId;
-use crate::domain::subscription::{Status, parse_moment};
 use crate::storage::data_dir::DataDir;
 
 /// Arguments of `platen account`.

@@ -16,9 +16,9 @@ use super::folder;
 use super::{CommandError, print_to_stderr, print_to_stdout};
 use crate::config::Config;
 use crate::domain::encoding;
-use crate::domain::escape::escape_control;
 use crate::domain::format_opts::Delimiters;
 use crate::domain::ids::AccountId;
+use crate::domain::shown::escape_control;
 use crate::domain::site::{Files, Site};
 use crate::engines::lint::Linter;
 use crate::engines::script::TemplateCodePool;
@@ -221,7 +221,7 @@ mod tests {
         assert!(text.contains("<%= \\u{1b}[2J %>") && text.contains("what \\u{1b}[31m"), "{text}");
         assert!(
             !text.contains(
-                |letter: char| letter != '\n' && crate::domain::escape::escape_control(letter).len() > 4
+                |letter: char| letter != '\n' && crate::domain::shown::escape_control(letter).len() > 4
             ),
             "{text:?}"
         );

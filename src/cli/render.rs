@@ -1,6 +1,7 @@
 //! `platen render`: one document without a server, through the same pipeline.
 
 mod linked_files;
+mod options;
 mod output;
 mod progress;
 mod source;
@@ -15,7 +16,6 @@ use std::time::Duration;
 use actix::{Addr, Arbiter};
 use bytes::Bytes;
 use clap::Args;
-use serde_json::value::RawValue;
 
 use super::file_or_stdio::FileOrStdio;
 use super::{CommandError, print_to_stderr, print_to_stdout};
@@ -33,6 +33,7 @@ use crate::pipeline::{self, InlineInputs, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
 use crate::telemetry::{self, metrics::Metrics};
+use options::OptionArguments;
 use source::Source;
 
 /// Pause between two requests for the pool's status while its browser starts. The pool does not report a failed start by
@@ -60,9 +61,8 @@ pub struct RenderArguments {
     /// pdf where nothing does
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
-    /// `formatOpts` as a JSON object
-    #[arg(long, value_name = "FILE")]
-    opts: Option<FileOrStdio>,
+    #[command(flatten)]
+    options: OptionArguments,
     /// Show the document with the desktop's program for it
     #[arg(long)]
     open: bool,
@@ -102,15 +102,17 @@ fn input_of(
     config: &Config,
     catalog: &Catalog,
 ) -> Result<(RunInput, Plan), CommandError> {
-    let sources = [Some(&arguments.file), arguments.data.as_ref(), arguments.opts.as_ref()];
-    if sources.into_iter().flatten().filter(|&source| *source == FileOrStdio::Stream).count() > 1 {
+    let sources = [Some(&arguments.file), arguments.data.as_ref()];
+    let streams = sources.into_iter().flatten().filter(|&source| *source == FileOrStdio::Stream).count();
+    if streams + usize::from(arguments.options.are_streamed()) > 1 {
         return Err("stdin can be read once: of FILE, --data and --opts one may be '-'".into());
     }
     let Source { kind, template } = source::read(arguments, config)?;
     let target = output::target(arguments, kind, catalog)?;
     let limit_bytes = config.http.upload_limit_bytes;
     let data = arguments.data.as_ref().map(|data| data.read(limit_bytes)).transpose()?;
-    let reading = arguments.opts.as_ref().map(|opts| read_options(opts, config)).transpose()?;
+    let options = arguments.options.object(config)?;
+    let reading = options.map(|options| format_opts::read(&options, &OptionLimits::of(&config.browser)));
     let reading = reading.unwrap_or_default();
     let plan = plan(catalog, (kind, target), &reading.options)?;
     for warning in reading.warnings((kind, target), |key| plan.heeds(key)) {
@@ -151,12 +153,6 @@ fn plan(
             }
         }
     })
-}
-
-fn read_options(opts: &FileOrStdio, config: &Config) -> Result<Reading, CommandError> {
-    let raw: Box<RawValue> = serde_json::from_slice(&opts.read(config.http.upload_limit_bytes)?)
-        .map_err(|error| format!("--opts {opts} is not valid JSON: {error}"))?;
-    Ok(format_opts::read(&raw, &OptionLimits::of(&config.browser)))
 }
 
 fn refuse_errors(reading: &Reading) -> Result<(), CommandError> {

@@ -7,10 +7,10 @@ use clap::{Args, Subcommand};
 use super::CommandError;
 use super::operator::{administer, collect, unexpected};
 use crate::accounts::admin::{AdminReply, AdminRequest, Expiry, TokenView};
+use crate::accounts::subscription::parse_moment;
 use crate::clock::Timestamp;
 use crate::config::Config;
 use crate::domain::ids::TokenId;
-use crate::domain::subscription::parse_moment;
 
 const HOUR_MS: u64 = 3_600_000;
 /// Longest lifetime of a token: a hundred years.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::SettingErrors;
-use crate::domain::format_opts::{locale_of, timezone_of};
+use crate::domain::locale::{locale_of, timezone_of};
 
 /// Section `[assemble]`.
 #[derive(Clone, Debug, Deserialize)]

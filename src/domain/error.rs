@@ -1,7 +1,5 @@
 //! The table of a job's `errorCode`s, and the warnings of jobs.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
@@ -11,8 +9,6 @@ pub const ERROR_LIMIT_BYTES: usize = 8_192;
 pub const WARNING_LIMIT_CHARS: usize = 300;
 /// Most warnings a job keeps; the rest is a count.
 pub const WARNING_LIMIT: usize = 50;
-/// How much of a wrong value an error repeats, in characters.
-const REPEATED_LIMIT_CHARS: usize = 64;
 
 /// Why a job ended without a document: the `errorCode` of the job view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr, VariantNames)]
@@ -198,17 +194,6 @@ impl Warnings {
     }
 }
 
-/// The beginning of a wrong value, for an error that repeats it: a caller may send megabytes.
-pub fn shortened(value: &str) -> &str {
-    value.char_indices().nth(REPEATED_LIMIT_CHARS).map_or(value, |(end, _)| &value[..end])
-}
-
-/// The same with a mark where something was left out.
-pub fn shown(value: &str) -> Cow<'_, str> {
-    let start = shortened(value);
-    if start.len() < value.len() { format!("{start}…").into() } else { start.into() }
-}
-
 fn short(text: &str) -> String {
     text.chars().take(WARNING_LIMIT_CHARS).collect()
 }
@@ -231,12 +216,6 @@ mod tests {
         let error = JobError::new(ErrorCode::TemplateError, "ä".repeat(5_000));
         assert!(error.message.len() <= ERROR_LIMIT_BYTES);
         assert!(error.message.ends_with('…'));
-    }
-
-    #[test]
-    fn a_repeated_value_is_cut_between_characters() {
-        assert_eq!(shortened(&"ä".repeat(65)), "ä".repeat(64));
-        assert_eq!(shortened("ä"), "ä");
     }
 
     #[test]

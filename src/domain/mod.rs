@@ -1,22 +1,20 @@
 //! The pure part: jobs, template kinds, targets, accounts, `formatOpts`. Nothing here does input or output. Every module may
 //! call it; it calls `clock`, `config` (limits) and `problem` only.
 
-pub mod address;
 pub mod encoding;
 pub mod error;
-pub mod escape;
 pub mod format_opts;
 pub mod ids;
 pub mod job;
 pub mod kinds;
 pub mod lane;
+pub mod locale;
 pub mod network;
 pub mod no_data;
 pub mod numbers;
 pub mod office_format;
+pub mod paper;
 pub mod reach;
 pub mod scripts;
-pub mod search;
+pub mod shown;
 pub mod site;
-pub mod source_map;
-pub mod subscription;

@@ -12,7 +12,6 @@ use sha2::{Digest, Sha256};
 
 use super::encoding::{self, Encoding, EncodingWarning, Syntax, UTF_8};
 use super::scripts::{self, Script, Scripts};
-use super::source_map::EncodedSourceMap;
 
 /// Files by their path (`index.html`, `assets/logo.png`: relative, `/` between segments, no `.` or `..`).
 pub type Files = BTreeMap<String, Bytes>;
@@ -31,8 +30,6 @@ pub struct Site {
     listing: Arc<OnceLock<Box<RawValue>>>,
     /// The page that the assembler made, in place of the entry.
     page: Option<Bytes>,
-    /// Which lines of the files the page's lines come from, where that was recorded.
-    source_map: Option<EncodedSourceMap>,
     /// The generated EJS, for a site that further jobs will render.
     scripts: Option<Arc<Scripts>>,
     /// The encoding of the entry's file; detected once.
@@ -82,7 +79,6 @@ impl Site {
             decomposed: Arc::default(),
             listing: Arc::default(),
             page: None,
-            source_map: None,
             scripts: None,
             encoding: Arc::default(),
             hash: Arc::default(),
@@ -96,18 +92,8 @@ impl Site {
 
     /// The same files with `page` in the entry's place.
     pub fn with_page(self, page: Bytes) -> Self {
-        // Source map and scripts were made of the entry and do not fit this page.
-        Self { page: Some(page), source_map: None, scripts: None, ..self }
-    }
-
-    /// The same with the source map of the page.
-    pub fn with_source_map(self, source_map: Option<EncodedSourceMap>) -> Self {
-        Self { source_map, ..self }
-    }
-
-    /// The source map of the page; `None` if it is the entry itself, or none was recorded.
-    pub fn source_map(&self) -> Option<&EncodedSourceMap> {
-        self.source_map.as_ref()
+        // The scripts were made of the entry and do not fit this page.
+        Self { page: Some(page), scripts: None, ..self }
     }
 
     /// The template as it was before a page was made of it: the same files, the entry's own among them.
@@ -125,7 +111,6 @@ impl Site {
         Self {
             entry: entry.into(),
             page: Some(text),
-            source_map: None,
             scripts: None,
             encoding,
             hash: Arc::default(),

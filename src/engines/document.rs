@@ -5,6 +5,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 
 use super::error::EngineError;
+use super::source_map::EncodedSourceMap;
 use super::work_files::WorkFile;
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::site::Site;
@@ -37,8 +38,10 @@ pub struct Document {
 /// The content of a document.
 #[derive(Debug)]
 pub enum Body {
-    /// The files of a template; of a source, with the source as the entry.
+    /// The files of a template.
     Template(Site),
+    /// A LaTeX source with its files.
+    Source(Source),
     /// A page with its files, header and footer.
     Page(Box<Page>),
     /// A file in memory, bounded by the step that made it.
@@ -47,6 +50,15 @@ pub enum Body {
     Work(WorkFile),
     /// A file that was written straight into the object to be stored: no further step can read it.
     Stored(Box<dyn StagedObject>),
+}
+
+/// A LaTeX source with the data in it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The source as the entry, and the template's other files.
+    pub site: Site,
+    /// Which lines of the template's files its lines come from, where that was recorded.
+    pub source_map: Option<EncodedSourceMap>,
 }
 
 /// A page with the data in it.
@@ -92,8 +104,8 @@ impl Document {
     }
 
     /// A source.
-    pub fn source(site: Site) -> Self {
-        Self { kind: DocumentKind::Source, body: Body::Template(site), pages: None }
+    pub fn source(source: Source) -> Self {
+        Self { kind: DocumentKind::Source, body: Body::Source(source), pages: None }
     }
 
     /// A file in memory.
@@ -101,12 +113,20 @@ impl Document {
         Self { kind: DocumentKind::File(kind), body: Body::Held(bytes), pages: None }
     }
 
-    /// The files of the template, or the source, that it is.
+    /// The files of the template that it is.
     ///
     /// # Errors
     /// `internal` when it is none.
     pub fn into_template(self) -> Result<Site, EngineError> {
         if let Body::Template(site) = self.body { Ok(site) } else { Err(self.kind.unusable()) }
+    }
+
+    /// The source that it is.
+    ///
+    /// # Errors
+    /// `internal` when it is none.
+    pub fn into_source(self) -> Result<Source, EngineError> {
+        if let Body::Source(source) = self.body { Ok(source) } else { Err(self.kind.unusable()) }
     }
 
     /// The page that it is.
@@ -125,7 +145,9 @@ impl Document {
         match self.body {
             Body::Held(bytes) => Ok(stream::iter([Ok(bytes)]).boxed()),
             Body::Work(file) => Ok(file.into_chunks()),
-            Body::Template(_) | Body::Page(_) | Body::Stored(_) => Err(self.kind.unusable()),
+            Body::Template(_) | Body::Source(_) | Body::Page(_) | Body::Stored(_) => {
+                Err(self.kind.unusable())
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ pub mod raster;
 pub mod requirement;
 pub mod runner;
 pub mod script;
+pub mod source_map;
 pub mod step;
 pub mod tex;
 pub mod work_files;

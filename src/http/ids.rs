@@ -6,8 +6,8 @@ use actix_web::dev::Payload;
 use actix_web::web::Path;
 use actix_web::{FromRequest, HttpRequest};
 
-use crate::domain::error::shortened;
 use crate::domain::ids::{JobId, TemplateId};
+use crate::domain::shown::shortened;
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::ProblemResponse;
 use crate::problem::{Code, Problem};

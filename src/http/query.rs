@@ -8,7 +8,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use url::form_urlencoded;
 use uuid::Uuid;
 
-use crate::domain::error::{Warnings, shortened, shown};
+use crate::domain::error::Warnings;
+use crate::domain::shown::{shortened, shown};
 use crate::problem::{FieldError, Problem};
 
 /// Items of a page when the caller does not say how many.

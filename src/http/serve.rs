@@ -17,11 +17,11 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 use super::configure;
-use crate::http::connections::{Connections, NEWCOMERS};
 use crate::http::connection::one_request::Connection;
 use crate::http::connection::refusal;
-use crate::http::middleware::request;
 use crate::http::connection::traffic::MeteredStream;
+use crate::http::connections::{Connections, NEWCOMERS};
+use crate::http::middleware::request;
 use crate::http::state::HttpState;
 use crate::telemetry::HttpMetrics;
 

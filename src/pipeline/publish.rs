@@ -31,7 +31,7 @@ pub(super) async fn publish(
             Ok(staged) => staged.commit(&key).await,
             Err(error) => Err(error),
         },
-        Body::Template(_) | Body::Page(_) => return Err(not_a_file(kind)),
+        Body::Template(_) | Body::Source(_) | Body::Page(_) => return Err(not_a_file(kind)),
     };
     let meta = stored.map_err(|error| store_error(&error))?;
     Ok(StoredDocument { file, bytes: meta.bytes, pages, content: None })

@@ -152,7 +152,7 @@ pub struct Assembled {
     /// Which of the requested files were really included, as indexes into the requests: the child also requests files that a
     /// template might include.
     pub included: Vec<usize>,
-    /// How many bytes after the page are its [source map](crate::domain::source_map::EncodedSourceMap).
+    /// How many bytes after the page are its [source map](crate::engines::source_map::EncodedSourceMap).
     pub notes_bytes: usize,
 }
 

@@ -3,8 +3,8 @@
 use platen::accounts::Reservation;
 use platen::accounts::actor::ReserveDocument;
 use platen::accounts::ledger::UsageKey;
+use platen::accounts::subscription::Status;
 use platen::domain::ids::AccountId;
-use platen::domain::subscription::Status;
 use platen::problem::{Code, Problem};
 use platen::storage::index::WriteBatch;
 

@@ -128,7 +128,8 @@ async fn names_and_types_change_on_purpose_only() {
     let document = app.scratch().join("openapi.json");
     std::fs::write(&document, app.get("/openapi.json").await.1.to_string()).unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/compare-openapi");
-    let output = Command::new(tool("python/bin/python")).args(["-B", script]).arg(&document).output().unwrap();
+    let output =
+        Command::new(tool("python/bin/python")).args(["-B", script]).arg(&document).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let listed = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/openapi_names.txt");
     let names = String::from_utf8(output.stdout).unwrap();
@@ -155,7 +156,10 @@ async fn every_example_works_as_it_stands() {
                 let name = reference(&body["schema"]).unwrap();
                 let example = &document["components"]["schemas"][&name]["example"];
                 if example.is_null() {
-                    assert!(["SaveRequest", "UpdateRequest"].contains(&name.as_str()), "{name} has no example");
+                    assert!(
+                        ["SaveRequest", "UpdateRequest"].contains(&name.as_str()),
+                        "{name} has no example"
+                    );
                     continue;
                 }
                 let job = app.prepared("html", "<p>", json!({})).await;
@@ -292,7 +296,10 @@ fn value_of(option: &str, schemas: &Value) -> Value {
         _ if schema["type"][0] == "integer" || schema["type"][0] == "number" => {
             json!(schema["minimum"].as_f64().unwrap().max(1.0))
         }
-        _ => schema["oneOf"][0]["enum"].get(0).cloned().unwrap_or_else(|| panic!("give '{option}' a value here")),
+        _ => schema["oneOf"][0]["enum"]
+            .get(0)
+            .cloned()
+            .unwrap_or_else(|| panic!("give '{option}' a value here")),
     }
 }
 

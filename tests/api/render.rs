@@ -39,6 +39,37 @@ fn a_file_becomes_a_file_and_its_path_is_printed() {
 }
 
 #[test]
+fn an_option_is_said_by_a_flag_by_a_pair_or_among_many() {
+    let folder = folder();
+    std::fs::write(folder.path().join("head.html"), "<b>from a file</b>\n").unwrap();
+    let line = [
+        "index.ejs",
+        "--data",
+        "data.json",
+        "-o",
+        "a.pdf",
+        "--opts",
+        r#"{"format": "a3", "landscape": false}"#,
+    ];
+    let more = ["-O", "landscape=1", "--format", "a5", "--header-template", "@head.html"];
+    assert_eq!(render(folder.path(), &[&line[..], &more].concat(), b"").unwrap(), b"a.pdf\n");
+    let pdf = folder.path().join("a.pdf");
+    let said = |program: &str, more: &[&str]| {
+        let output = std::process::Command::new(program).arg(&pdf).args(more).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(
+        said("pdfinfo", &[]).contains("595.") && said("pdfinfo", &[]).contains("x 420 "),
+        "a5, on its side"
+    );
+    assert!(said("pdftotext", &["-"]).contains("from a file"));
+    let wrong = render(folder.path(), &["index.ejs", "-O", "lanscape=1"], b"").unwrap_err();
+    assert!(wrong.contains("-O lanscape is not known; did you mean landscape?"), "{wrong}");
+    let wrong = render(folder.path(), &["index.ejs", "--scale", "9", "-o", "a.pdf"], b"").unwrap_err();
+    assert!(wrong.contains("/formatOpts/scale: 9 is out of range"), "{wrong}");
+}
+
+#[test]
 fn standard_streams_are_read_and_written_by_the_name_of_a_dash() {
     let folder = folder();
     let page = render(

@@ -1,7 +1,8 @@
 //! While its scripts run a page is as large as its content on the sheet, so that what they measure holds on paper.
 
 use platen::browser::{PageOutput, PageTask};
-use platen::domain::format_opts::{CssPage, CssSize};
+use platen::domain::format_opts::CssPage;
+use platen::domain::paper::CssSize;
 
 use crate::support::{TestPool, asking, scripted, text_of, with_files, words_of};
 

@@ -7,10 +7,18 @@ use crate::tree::{self, Source};
 /// A module: the folder of its library or program (`src`, `crates/lok`, `src/bin/platen-script`), then its path in there.
 type Module = Vec<String>;
 
+/// The one circle that there still is: files of `office-template` that meet through what their parents re-export.
+const KNOWN: &str = include_str!("known_circle.txt");
+
 #[test]
-fn no_files_import_each_other_in_a_circle() {
+fn no_files_import_each_other_in_a_circle_but_the_known_ones() {
+    let known: BTreeSet<_> = KNOWN.lines().map(str::to_owned).collect();
     let found = circles(&tree::sources());
-    assert!(found.is_empty(), "{} circle(s) of imports: {found:#?}", found.len());
+    let all: BTreeSet<_> = found.iter().flatten().cloned().collect();
+    let mended: Vec<_> = known.difference(&all).collect();
+    assert!(mended.is_empty(), "no longer in a circle, so no longer in known_circle.txt: {mended:#?}");
+    let new: Vec<_> = found.iter().filter(|circle| !circle.is_subset(&known)).collect();
+    assert!(new.is_empty(), "{} circle(s) of imports: {new:#?}", new.len());
 }
 
 #[test]
@@ -42,6 +50,16 @@ fn circles_are_found_in_every_spelling() {
     ] {
         let files = [("src/a/one.rs", one), ("src/a/two.rs", two), ("src/a/mod.rs", "pub use one::Shared;")];
         assert_eq!(circle(&files), "", "{one} {two}");
+    }
+    // Through a parent and what it re-exports: `names` is used by a file that a child of its folder uses.
+    for export in ["pub use names::Name;", "pub(super) use names::{Name, Other};"] {
+        let files = [
+            ("src/one.rs", "use crate::a::Name;"),
+            ("src/a/mod.rs", export),
+            ("src/a/names.rs", "use super::document;"),
+            ("src/a/document.rs", "use crate::one::One;"),
+        ];
+        assert_eq!(circle(&files), "src/a/document.rs src/a/mod.rs src/a/names.rs src/one.rs");
     }
 }
 
@@ -110,29 +128,44 @@ fn reachable<'a>(
     seen
 }
 
-/// The files that one names, its parents and children aside.
+/// The files that one names, its parents and children aside; but a parent imports each child that it re-exports, for whoever names
+/// the parent may mean that child.
 fn imports<'a>(
     own: &Module,
     source: &Source,
     modules: &'a BTreeMap<Module, &Source>,
 ) -> BTreeSet<&'a Module> {
     let is_family = |other: &Module| own.starts_with(other) || other.starts_with(own);
-    named(own, source)
-        .iter()
-        .filter_map(|path| {
-            (1..=path.len())
-                .rev()
-                .find_map(|length| modules.get_key_value(&path[..length]).map(|(key, _)| key))
-        })
-        .filter(|other| !is_family(other))
-        .collect()
+    let file_of = |path: Module| {
+        (1..=path.len()).rev().find_map(|length| modules.get_key_value(&path[..length]).map(|(key, _)| key))
+    };
+    let others = named(own, source).into_iter().filter_map(file_of).filter(|other| !is_family(other));
+    let children = re_exported(own, source).into_iter().filter_map(file_of).filter(|child| *child != own);
+    others.chain(children).collect()
 }
 
-/// Every path that begins with `crate`, `super` or `self`, in full. What stands in the file's `mod tests` is
-/// left out: a test may look at whoever uses what it tests.
-fn named(own: &Module, source: &Source) -> Vec<Module> {
+/// The paths that the file re-exports from its children, in full.
+fn re_exported(own: &Module, source: &Source) -> Vec<Module> {
+    let code = code_of(source);
+    let mut paths = Vec::new();
+    for (at, _) in code.match_indices("use ") {
+        let before = code[..at].rsplit('\n').next().unwrap_or_default();
+        if before == "pub " || (before.starts_with("pub(") && before.ends_with(") ")) {
+            expand(&code[at + "use ".len()..], &mut own.clone(), &mut paths);
+        }
+    }
+    paths
+}
+
+/// The code without the file's `mod tests`: a test may look at whoever uses what it tests.
+fn code_of(source: &Source) -> String {
     let lines = source.code_lines().map(|(_, line)| line).take_while(|line| !line.starts_with("mod tests {"));
-    let code = lines.collect::<Vec<_>>().join("\n");
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Every path that begins with `crate`, `super` or `self`, in full.
+fn named(own: &Module, source: &Source) -> Vec<Module> {
+    let code = code_of(source);
     let mut paths = Vec::new();
     for (prefix, ups) in [("crate::", None), ("self::", Some(0)), ("super::", Some(1))] {
         for (at, _) in code.match_indices(prefix) {

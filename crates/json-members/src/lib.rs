@@ -8,12 +8,14 @@
 
 mod check;
 mod members;
+mod names;
 mod nearest;
 mod shape;
 mod value;
 
 pub use check::{JsonError, check};
-pub use members::{Fault, MapOf, Members, Named, Unknown, describe};
+pub use members::{MapOf, Members, describe};
+pub use names::{Fault, Named, Unknown};
 pub use nearest::nearest;
 pub use shape::{Member, Shape};
 pub use value::{is_empty_array, kind, pointer_token};

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde_json::value::RawValue;
 use strum::VariantNames;
 
+use crate::names::{Fault, Named, Unknown};
 use crate::nearest::nearest;
 use crate::shape::{Member, Shape};
 use crate::value::{is_empty_array, kind, pointer_token};
@@ -15,47 +16,6 @@ use crate::value::{is_empty_array, kind, pointer_token};
 const REPEATED_LIMIT_CHARS: usize = 64;
 /// Most unknown names within nested objects that are kept: a path repeats the names above it, which may be long.
 const KEPT_WITHIN: usize = 50;
-
-/// One wrong member of a body.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// JSON pointer (RFC 6901) to the member.
-    pub pointer: String,
-    /// What is wrong with it and what would be right.
-    pub detail: String,
-}
-
-impl Fault {
-    /// A fault of the member at `pointer`.
-    pub fn new(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), detail: detail.into() }
-    }
-}
-
-/// A member's name, and the sentence that callers read about it.
-pub trait Named: Copy {
-    /// The name.
-    fn name(self) -> &'static str;
-    /// The sentence; empty where none was written.
-    fn about(self) -> &'static str {
-        ""
-    }
-}
-
-impl Named for &'static str {
-    fn name(self) -> &'static str {
-        self
-    }
-}
-
-impl Named for (&'static str, &'static str) {
-    fn name(self) -> &'static str {
-        self.0
-    }
-    fn about(self) -> &'static str {
-        self.1
-    }
-}
 
 /// The members of one JSON object. An explicit null counts as absent; of a name given twice the last one counts.
 #[derive(Debug, Default)]
@@ -84,15 +44,6 @@ pub struct MapOf<'w> {
     pub wanted: &'w str,
     /// The same for each value in it.
     pub each: &'w str,
-}
-
-/// A name in a nested object that nobody asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unknown {
-    /// Where it is, as `viewport.zoom`.
-    pub path: String,
-    /// The name beside it that was asked for and looks most like it.
-    pub near: Option<&'static str>,
 }
 
 /// What `read` reads, in its order: it is run over nothing.

@@ -16,9 +16,8 @@ use super::page_rules::PageRules;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::scripts::{self, RULES_OF};
-use crate::domain::format_opts::{
-    PageOptions, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, Viewport, whole_pixels,
-};
+use crate::domain::format_opts::{PageOptions, Viewport, whole_pixels};
+use crate::domain::paper::{Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN};
 
 const MEASURE: &str = include_str!("../../../assets/page_height.js");
 const FIT: &str = include_str!("../../../assets/one-sheet-fit.js");

@@ -11,9 +11,8 @@ use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::scripts;
 use crate::domain::error::ErrorCode;
-use crate::domain::format_opts::{
-    CssPage, CssSize, Layout, PageOptions, Paper, SIDES, css_length_in, is_near_in,
-};
+use crate::domain::format_opts::{CssPage, Layout, PageOptions};
+use crate::domain::paper::{CssSize, Paper, SIDES, css_length_in, is_near_in};
 
 const SCRIPT: &str = include_str!("../../../assets/page-rules.js");
 /// Most rules that warnings are made of.
@@ -215,7 +214,8 @@ impl PageRule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::format_opts::{self, Margin, OptionLimits};
+    use crate::domain::format_opts::{self, OptionLimits};
+    use crate::domain::paper::Margin;
 
     fn options(text: &str) -> PageOptions {
         let reading = format_opts::read(serde_json::from_str(text).unwrap(), &OptionLimits::ADMITTED);

@@ -25,8 +25,9 @@ use crate::browser::page::open::ReadyPage;
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::task::{PageOutput, PageStep};
 use crate::domain::error::{ErrorCode, Warnings};
-use crate::domain::format_opts::{PageOptions, SHEET_LIMIT_IN};
+use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
+use crate::domain::paper::SHEET_LIMIT_IN;
 use crate::domain::site::Site;
 use crate::thread;
 

@@ -21,7 +21,7 @@ use url::Url;
 use super::page_session::{PageBody, PageSession, Refused, empty_body};
 use super::request::ProxyRequest;
 use super::tunnel;
-use crate::domain::address::redact_url;
+use crate::domain::shown::redact_url;
 use crate::outbound::PinnedUrl;
 
 /// Longest address that a warning names, in characters: the entry that would allow it must fit beside it.

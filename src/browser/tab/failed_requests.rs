@@ -16,8 +16,8 @@ use url::Url;
 use super::own_host::own_path;
 use crate::browser::cdp::event::Event;
 use crate::browser::proxy::page_session::PageSession;
-use crate::domain::address::redact_url;
 use crate::domain::error::{WarningKind, Warnings};
+use crate::domain::shown::redact_url;
 
 /// Most entries of a page's log; then it is switched off.
 const LOG_LIMIT: usize = 500;

@@ -4,7 +4,7 @@ use json_members::Members;
 use url::Url;
 
 use super::Key;
-use crate::domain::error::shortened;
+use crate::domain::shown::shortened;
 
 /// Longest address, in bytes.
 const LIMIT_BYTES: usize = 2_000;

@@ -2,7 +2,7 @@
 
 use json_members::Unknown;
 
-use crate::domain::error::shown;
+use crate::domain::shown::shown;
 
 /// Options of Gotenberg, Puppeteer and jsreport that have another name here, and what to send instead.
 const NAMES: [(&str, &str); 31] = [

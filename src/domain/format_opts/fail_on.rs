@@ -5,7 +5,8 @@ use serde_json::value::RawValue;
 use strum::VariantNames as _;
 
 use super::{Key, PageOptions};
-use crate::domain::error::{ErrorCode, JobError, WarningKind, Warnings, shortened};
+use crate::domain::error::{ErrorCode, JobError, WarningKind, Warnings};
+use crate::domain::shown::shortened;
 
 /// How many wrong words an error names.
 const SHOWN_WORDS: usize = 3;

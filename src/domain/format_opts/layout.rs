@@ -1,6 +1,7 @@
 //! How a page lies on its sheet, by the options and by its own `@page`.
 
-use super::{CssSize, Margin, PageOptions, Paper, Viewport};
+use super::{PageOptions, Viewport};
+use crate::domain::paper::{CssSize, Margin, Paper};
 
 /// CSS pixels in an inch.
 const PIXELS_PER_INCH: f64 = 96.0;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Key;
-use crate::domain::error::shortened;
+use crate::domain::shown::shortened;
 
 /// The features that Chromium can emulate, and the values of each.
 const FEATURES: [(&str, &[&str]); 7] = [

@@ -1,6 +1,6 @@
 //! `formatOpts`: the options of a document, read leniently and checked strictly.
 //!
-//! `key` has every key with its sentence. One file reads each group: the sheet (`paper`), header, footer, bookmarks and metadata of a
+//! `key` has every key with its sentence. One file reads each group: the sheet (`sheet`), header, footer, bookmarks and metadata of a
 //! PDF (`extras`), where its relative links start from (`base_url`), images of a page (`picture`), the emulated environment
 //! (`emulation`, `media_features`), tags of Office files (`office`), conversion of Office files (`conversion`), the TeX program
 //! (`tex`), pictures of a PDF's pages (`raster`), warnings that make a job fail (`fail_on`), headers and cookies of requests
@@ -22,12 +22,12 @@ mod limits;
 mod masked;
 mod media_features;
 mod office;
-mod paper;
 mod picture;
 mod promises;
 mod protection;
 mod raster;
 mod requests;
+mod sheet;
 #[cfg(test)]
 mod testing;
 mod tex;
@@ -39,11 +39,12 @@ use url::Url;
 
 use super::error::WarningKind;
 use super::kinds::{Target, TemplateKind};
+use super::paper::{Margin, Paper};
 use crate::problem::FieldError;
 
 pub use conversion::{Conversion, PdfA};
 pub use elsewhere::name_here;
-pub use emulation::{EmulationOptions, Media, Viewport, locale_of, timezone_of};
+pub use emulation::{EmulationOptions, Media, Viewport};
 pub use extras::{Extras, Metadata};
 pub use fail_on::check_warnings;
 pub use file_name::{complete_file_name, file_name_of};
@@ -53,14 +54,12 @@ pub use limits::OptionLimits;
 pub use masked::mask_secrets;
 pub use media_features::MediaFeature;
 pub use office::{Delimiters, OfficeOptions};
-pub use paper::{
-    CssSize, Given, Margin, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, SIDES, css_length_in, is_near_in,
-};
 pub use picture::Picture;
 pub use promises::refusal_beside;
 pub use protection::{PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection};
 pub use raster::{Pages, RasterOptions, key_for_several_pictures};
 pub use requests::{Requests, Secrets};
+pub use sheet::Given;
 pub use tex::TexProgram;
 pub use text::value_of;
 
@@ -212,7 +211,7 @@ pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
     let options = read_options(&mut members, limits);
     check_pages(&options, &mut members);
     promises::refuse(&mut members);
-    paper::check_area(options.sheet(), options.margin, &mut members);
+    sheet::check_area(options.sheet(), options.margin, &mut members);
     // A key that is always refused is asked for by no reader.
     let unknown = members.unknown().filter(|name| Key::from_name(name).is_none()).enumerate();
     let unknown = unknown.map(|(at, name)| {
@@ -226,10 +225,10 @@ pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
 fn read_options(members: &mut Members<'_>, limits: &OptionLimits) -> PageOptions {
     let landscape = members.flag(Key::Landscape);
     let extras = Extras::read(members);
-    let margin = paper::read_margin(members);
+    let margin = sheet::read_margin(members);
     PageOptions {
-        paper: paper::read_paper(members),
-        auto_height: paper::is_auto_height(members),
+        paper: sheet::read_paper(members),
+        auto_height: sheet::is_auto_height(members),
         landscape: landscape.unwrap_or_default(),
         margin: margin.resolved(extras.header.is_some(), extras.footer.is_some()),
         given: Given {

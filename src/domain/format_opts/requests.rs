@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{Key, Passwords};
-use crate::domain::error::shortened;
+use crate::domain::shown::shortened;
 
 /// Longest host with its port: a name has 253 bytes at most (RFC 1035).
 const HOST_LIMIT_BYTES: usize = 260;

@@ -12,7 +12,7 @@ pub use assembler::Assembler;
 pub(super) use assembler::{entry_text, has_tags, listing, object, on_site};
 
 use super::Engine;
-use super::document::{Document, DocumentKind, Page};
+use super::document::{Document, DocumentKind, Page, Source};
 use super::plan::{Ability, Plan};
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::script::JAVASCRIPT_CORE;
@@ -66,7 +66,7 @@ impl StepRunner for Assembler {
             assembler.language = Language::Latex(reader(job.plan));
             let (source, source_map) =
                 assembler.assemble_with_source_map(job.meter, &site, job.data, job.warnings).await?;
-            return Ok(Document::source(site.with_page(source).with_source_map(source_map)));
+            return Ok(Document::source(Source { site: site.with_page(source), source_map }));
         }
         let page = assembler.assemble(job.meter, &site, job.data, job.warnings).await?;
         let mut made = [None, None];

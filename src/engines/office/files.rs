@@ -13,8 +13,8 @@ use tokio::time::{Instant, timeout};
 use tracing::Instrument as _;
 
 use crate::config::OfficeConfig;
-use crate::domain::address::redact_url;
 use crate::domain::reach::Reach;
+use crate::domain::shown::redact_url;
 use crate::domain::site::Site;
 use crate::outbound::{FetchError, Outbound};
 use crate::telemetry::Counters;

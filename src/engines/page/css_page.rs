@@ -8,7 +8,8 @@ use bytes::Bytes;
 use cssparser::{BasicParseError, Parser, ParserInput, Token};
 
 use super::markup::places;
-use crate::domain::format_opts::{CssPage, CssSize, SIDES, css_length_in};
+use crate::domain::format_opts::CssPage;
+use crate::domain::paper::{CssSize, SIDES, css_length_in};
 use crate::domain::site::Site;
 
 const RULE: &[u8] = b"@page";

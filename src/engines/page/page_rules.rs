@@ -6,7 +6,8 @@
 use bytes::Bytes;
 
 use super::markup::begins;
-use crate::domain::format_opts::{CssSize, PageOptions};
+use crate::domain::format_opts::PageOptions;
+use crate::domain::paper::CssSize;
 use crate::domain::site::Site;
 
 const RULE: &[u8] = b"@page";

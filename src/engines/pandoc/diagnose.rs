@@ -8,9 +8,10 @@ use super::NAME;
 use super::conversion::{LOG, SOURCE};
 use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::site::Site;
-use crate::domain::source_map::SourceMap;
+use crate::engines::document::Source;
 use crate::engines::error::EngineError;
 use crate::engines::program::DocumentLimits;
+use crate::engines::source_map::SourceMap;
 use crate::thread;
 use crate::workers::{Excess, Finished};
 
@@ -22,19 +23,18 @@ const HEAP_EXHAUSTED: i32 = 251;
 /// A warning for each thing that pandoc left out or changed.
 pub(super) async fn warnings(
     finished: &Finished,
-    site: &Site,
+    source: Source,
     files: Arc<Vec<(String, String)>>,
 ) -> Result<Vec<String>, EngineError> {
     let Ok(log) = finished.read(LOG, LOG_BYTES).await else {
         return Ok(vec!["pandoc left out more than can be told".to_owned()]);
     };
-    let site = site.clone();
     let diagnosed = move || {
         let texts = files.iter().fold(Texts::default(), |texts, (name, text)| texts.with(name, text));
         let notices = latex_pandoc::notices(&log, &texts);
-        let map = map(&site);
+        let map = map(&source);
         let sentence = |notice: &latex_pandoc::Notice| {
-            format!("{}{notice}", place(notice.place.as_ref(), &site, map.as_ref()))
+            format!("{}{notice}", place(notice.place.as_ref(), &source.site, map.as_ref()))
         };
         notices.iter().map(sentence).collect()
     };
@@ -43,8 +43,8 @@ pub(super) async fn warnings(
 }
 
 /// The map from the document's lines to the template's, if the assembler recorded one.
-fn map(site: &Site) -> Option<SourceMap> {
-    site.source_map()?.decode(&String::from_utf8_lossy(site.page()?))
+fn map(source: &Source) -> Option<SourceMap> {
+    source.source_map.as_ref()?.decode(&String::from_utf8_lossy(source.site.page()?))
 }
 
 /// A line of the author's files, as the prefix of a message.
@@ -61,15 +61,16 @@ fn place(place: Option<&Place>, site: &Site, map: Option<&SourceMap>) -> String 
 }
 
 /// The error of a run without a document. On a thread of its own: the line may be searched for in the whole source.
-pub(super) async fn failed(finished: &Finished, site: &Site, limits: &DocumentLimits) -> EngineError {
+pub(super) async fn failed(finished: &Finished, source: Source, limits: &DocumentLimits) -> EngineError {
     if finished.status.code() == Some(HEAP_EXHAUSTED) {
         return limits.too_much(NAME, Excess::Memory);
     }
-    let (stderr, site) = (finished.stderr.clone(), site.clone());
+    let stderr = finished.stderr.clone();
     let diagnosed = move || {
         let error = latex_pandoc::error(&String::from_utf8_lossy(&stderr));
-        let map = error.place.as_ref().and_then(|_| map(&site));
-        let sentence = format!("{}{}", place(error.place.as_ref(), &site, map.as_ref()), error.message);
+        let map = error.place.as_ref().and_then(|_| map(&source));
+        let sentence =
+            format!("{}{}", place(error.place.as_ref(), &source.site, map.as_ref()), error.message);
         JobError::new(ErrorCode::TemplateError, sentence)
     };
     thread::on_blocking_thread(diagnosed).await.unwrap_or_else(JobError::from).into()

@@ -60,7 +60,8 @@ struct Pandoc {
 #[async_trait(?Send)]
 impl StepRunner for Pandoc {
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
-        let (kind, site) = (step.file()?, input.into_template()?);
+        let (kind, source) = (step.file()?, input.into_source()?);
+        let site = &source.site;
         let emulation = &job.options.emulation;
         let conversion = Conversion {
             site: site.clone(),
@@ -72,7 +73,7 @@ impl StepRunner for Pandoc {
         };
         let _slot = self.steps.slot(job, 1).await;
         let Prepared { texts, arguments, inputs } = conversion.prepared().await?;
-        let pictures = self.pictures.of(job, &site, &texts).await?;
+        let pictures = self.pictures.of(job, site, &texts).await?;
         let run = ProgramRun {
             name: NAME,
             program: needs::PANDOC.path(),
@@ -86,9 +87,9 @@ impl StepRunner for Pandoc {
         let ran = self.steps.programs.run(run).await;
         let finished = ran.map_err(|error| self.limits().engine_error(NAME, &error))?;
         if !finished.status.success() {
-            return Err(diagnose::failed(&finished, &site, &self.limits()).await);
+            return Err(diagnose::failed(&finished, source, &self.limits()).await);
         }
-        job.warnings.push_all(diagnose::warnings(&finished, &site, Arc::clone(&texts)).await?);
+        job.warnings.push_all(diagnose::warnings(&finished, source, Arc::clone(&texts)).await?);
         output(&finished, &Conversion::output(kind), &job.outlet, (kind, None)).await
     }
 }

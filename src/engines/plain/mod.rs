@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 
 use super::Engine;
-use super::document::{Document, DocumentKind, Page};
+use super::document::{Document, DocumentKind, Page, Source};
 use super::ejs::{HEADER_AND_FOOTER, entry_text, has_tags, object};
 use super::plan::Ability;
 use super::requirement::UnmetRequirement;
@@ -47,7 +47,7 @@ impl StepRunner for Plain {
             let language = Language::Latex(Reader::default());
             let (_, has_tags) = entry_text(&site, language, job.warnings).await?;
             refuse_tags(has_tags, site.entry())?;
-            return Ok(Document::source(site));
+            return Ok(Document::source(Source { site, source_map: None }));
         }
         let (page, has_page_tags) = entry_text(&site, Language::Html, job.warnings).await?;
         refuse_tags(has_page_tags, site.entry())?;

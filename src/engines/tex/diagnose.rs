@@ -8,15 +8,15 @@ use super::lists;
 use super::log;
 use super::origin::Origins;
 use crate::domain::error::{ErrorCode, JobError};
-use crate::domain::site::Site;
+use crate::engines::document::Source;
 use crate::engines::error::EngineError;
 use crate::thread;
 
 /// The error of the job. Runs on a blocking thread: the author's line is searched for in the whole source.
-pub(super) async fn error_of(error: TexError, site: Site) -> EngineError {
+pub(super) async fn error_of(error: TexError, source: Source) -> EngineError {
     let diagnosed = move || {
-        let folder = Folder::of(&site);
-        let origins = Origins::of(&folder);
+        let folder = Folder::of(&source.site);
+        let origins = Origins::of(&folder, source.source_map.as_ref());
         let (code, sentence) = match error {
             TexError::Step(error) => return error,
             TexError::Document(error) => (ErrorCode::TemplateError, log::sentence(&error, &origins)),
@@ -34,7 +34,7 @@ pub(super) async fn error_of(error: TexError, site: Site) -> EngineError {
 
 /// Warnings of a document that was made. Runs on a blocking thread: the author's lines are searched for in the whole source.
 pub(super) async fn warnings_of(
-    site: &Site,
+    source: &Source,
     tried: Option<SecondAttempt>,
     mut report: Report,
     remarks: Vec<Remark>,
@@ -42,10 +42,10 @@ pub(super) async fn warnings_of(
     if tried.is_none() && report.warnings.is_empty() && remarks.is_empty() {
         return Ok(Vec::new());
     }
-    let site = site.clone();
+    let source = source.clone();
     let diagnosed = move || {
-        let folder = Folder::of(&site);
-        let origins = Origins::of(&folder);
+        let folder = Folder::of(&source.site);
+        let origins = Origins::of(&folder, source.source_map.as_ref());
         let of_lists = lists::warnings(&remarks, &mut report, &folder);
         let of_program = tried.map(|tried| log::other_program(&tried, &origins));
         of_program.into_iter().chain(log::warnings(&report, &origins)).chain(of_lists).collect()

@@ -87,17 +87,18 @@ struct Tex {
 #[async_trait(?Send)]
 impl StepRunner for Tex {
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
-        let (kind, site) = (step.file()?, input.into_template()?);
-        let facts = SourceFacts::of(&site, job.options.tex).await?;
+        let (kind, source) = (step.file()?, input.into_source()?);
+        let site = &source.site;
+        let facts = SourceFacts::of(site, job.options.tex).await?;
         job.warnings.push_all(facts.unknown_program.clone());
-        let folder = Folder::named(&site, facts.name.clone());
+        let folder = Folder::named(site, facts.name.clone());
         let _slot = self.steps.slot(job, 1).await;
         let (made, tried) = match self.make(job, &folder, &facts).await {
             Ok(made) => made,
-            Err(error) => return Err(diagnose::error_of(error, site).await),
+            Err(error) => return Err(diagnose::error_of(error, source).await),
         };
         let pages = made.report.pages;
-        job.warnings.push_all(diagnose::warnings_of(&site, tried, made.report, made.remarks).await?);
+        job.warnings.push_all(diagnose::warnings_of(&source, tried, made.report, made.remarks).await?);
         if made.is_unsettled {
             let limit = self.config.runs_limit;
             job.warnings.push(&format!(

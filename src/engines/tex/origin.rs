@@ -13,7 +13,7 @@ use tex_log::{Cause, Error};
 
 use super::first_file;
 use super::folder::Folder;
-use crate::domain::source_map::SourceMap;
+use crate::engines::source_map::{EncodedSourceMap, SourceMap};
 
 /// Prefixes of file names before the name by which an author loads them.
 const PREFIXES: [&str; 9] = [
@@ -34,6 +34,7 @@ const ARGUMENT_LETTERS: usize = 12;
 pub(super) struct Origins<'a> {
     folder: &'a Folder<'a>,
     source: Cow<'a, str>,
+    encoded_map: Option<&'a EncodedSourceMap>,
     map: OnceCell<Option<SourceMap>>,
 }
 
@@ -48,9 +49,9 @@ pub(super) struct AuthorLine {
 }
 
 impl<'a> Origins<'a> {
-    /// For the files in `folder`.
-    pub fn of(folder: &'a Folder<'a>) -> Self {
-        Self { folder, source: folder.source(), map: OnceCell::new() }
+    /// For the files in `folder`, and the map of its source.
+    pub fn of(folder: &'a Folder<'a>, encoded_map: Option<&'a EncodedSourceMap>) -> Self {
+        Self { folder, source: folder.source(), encoded_map, map: OnceCell::new() }
     }
 
     /// The author's line for a line in TeX's messages.
@@ -112,7 +113,7 @@ impl<'a> Origins<'a> {
     }
 
     fn map(&self) -> Option<&SourceMap> {
-        let read = || self.folder.site().source_map()?.decode(&self.source);
+        let read = || self.encoded_map?.decode(&self.source);
         self.map.get_or_init(read).as_ref()
     }
 
@@ -245,17 +246,18 @@ mod tests {
 
     use super::*;
     use crate::domain::site::Site;
-    use crate::domain::source_map::EncodedSourceMap;
 
     const SOURCE: &str = "\\documentclass{book}\n%\\usepackage{a}\n\\usepackage[x]{c,a}\n\\begin{document}\né中\n\\end{document}\n";
 
-    fn site(notes: &str) -> Site {
+    fn map(notes: &'static str) -> Option<EncodedSourceMap> {
+        EncodedSourceMap::new(Bytes::from_static(notes.as_bytes()))
+    }
+
+    fn site() -> Site {
         let file = ("main.tex".to_owned(), Bytes::from_static(b"one\ntwo\n  <%= three %> \n"));
         let part =
             ("part.tex".to_owned(), Bytes::from_static(b"x\n\\begin{luacode}\na\nb\n\\end{luacode}\n\xe4\n"));
-        Site::new("main.tex", [file, part].into())
-            .with_page(Bytes::from_static(SOURCE.as_bytes()))
-            .with_source_map(EncodedSourceMap::new(Bytes::copy_from_slice(notes.as_bytes())))
+        Site::new("main.tex", [file, part].into()).with_page(Bytes::from_static(SOURCE.as_bytes()))
     }
 
     fn error(log: &str) -> Error {
@@ -265,9 +267,9 @@ mod tests {
 
     #[test]
     fn a_line_is_mapped_to_the_authors_own_files() {
-        let site = site("[\"main.tex\"]\n0 6 60 0");
+        let (site, map) = (site(), map("[\"main.tex\"]\n0 6 60 0"));
         let folder = Folder::of(&site);
-        let origins = Origins::of(&folder);
+        let origins = Origins::of(&folder, map.as_ref());
         let shown = |file: &str, line| origins.place(file, line).to_string();
         assert_eq!(shown("./main.tex", Some(1)), "main.tex:3");
         assert_eq!(shown("main.tex", None), "main.tex");
@@ -280,9 +282,9 @@ mod tests {
 
     #[test]
     fn a_line_that_tex_does_not_report_is_searched_for() {
-        let site = site("");
+        let site = site();
         let folder = Folder::of(&site);
-        let origins = Origins::of(&folder);
+        let origins = Origins::of(&folder, None);
         let of = |log: &str| origins.of_error(&error(log)).unwrap().to_string();
         assert_eq!(of("(/t/a.sty (/t/b.sty\n/t/b.sty:7: Package b Error: No.\n\nl.7 x\n"), "main.tex:3");
         assert_eq!(of("(/t/zz.sty\n/t/zz.sty:7: Package b Error: No.\n\nl.7 x\n"), "main.tex");

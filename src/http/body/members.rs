@@ -26,9 +26,12 @@ const FORMAT_OPTS: (&str, &str) = (
      `ownerPassword` and `permissions` for any target but pdf, `pdfa` and `pdfua` for any but pdf of Office files, `encrypt` \
      and `sign` always.",
 );
-const DELIVERY: (&str, &str) =
-    ("uploadPresignedStorageUrl", "An address that takes the document by `PUT`; https, unless the operator allows http.");
-const FORMER_DELIVERY: (&str, &str) = ("uploadPresignedS3Url", "The older name of `uploadPresignedStorageUrl`.");
+const DELIVERY: (&str, &str) = (
+    "uploadPresignedStorageUrl",
+    "An address that takes the document by `PUT`; https, unless the operator allows http.",
+);
+const FORMER_DELIVERY: (&str, &str) =
+    ("uploadPresignedS3Url", "The older name of `uploadPresignedStorageUrl`.");
 
 /// What readers of bodies know of the service.
 #[derive(Clone, Copy)]

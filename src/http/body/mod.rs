@@ -15,7 +15,7 @@ use json_members::Members;
 
 use crate::config::as_count;
 use crate::domain::encoding;
-use crate::domain::error::shortened;
+use crate::domain::shown::shortened;
 use crate::http::body::permits::BodyMemory;
 use crate::http::middleware::auth;
 use crate::http::state::HttpState;
@@ -71,8 +71,9 @@ fn content_type(request: &HttpRequest) -> String {
 /// What to say of a body that is a form, by its first lines, where JSON is wanted.
 fn form_hint(bytes: &[u8], content_type: &str) -> Option<String> {
     let mut lines = bytes.split(|&byte| byte == b'\n').take(FORM_LINES);
-    let is_disposition =
-        |line: &[u8]| line.get(..DISPOSITION.len()).is_some_and(|line| line.eq_ignore_ascii_case(DISPOSITION));
+    let is_disposition = |line: &[u8]| {
+        line.get(..DISPOSITION.len()).is_some_and(|line| line.eq_ignore_ascii_case(DISPOSITION))
+    };
     if !bytes.starts_with(b"--") || !lines.any(is_disposition) {
         return None;
     }
@@ -241,14 +242,19 @@ mod tests {
     fn a_form_in_the_place_of_json_is_told_from_other_text() {
         let form = b"--b\r\nContent-disposition: form-data; name=type\r\n\r\nhtml\r\n--b--\r\n";
         for (content_type, told) in [
-            ("multipart/form-data; boundary=b", "This call takes JSON; a form is taken by /documents/immediate-render."),
+            (
+                "multipart/form-data; boundary=b",
+                "This call takes JSON; a form is taken by /documents/immediate-render.",
+            ),
             ("Application/JSON", "it was sent with the Content-Type application/json; let the client set it"),
             ("", "no Content-Type says so; let the client set it"),
         ] {
             let hint = form_hint(form, content_type).unwrap();
             assert!(hint.contains(told), "{hint}");
         }
-        for other in [&b"--b\r\n\r\n"[..], b"-- a comment", b"{\"a\": \"Content-Disposition: form-data\"", b""] {
+        for other in
+            [&b"--b\r\n\r\n"[..], b"-- a comment", b"{\"a\": \"Content-Disposition: form-data\"", b""]
+        {
             assert_eq!(form_hint(other, ""), None);
         }
     }

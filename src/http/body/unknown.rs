@@ -5,8 +5,9 @@ use actix_web::http::header::HeaderName;
 use json_members::Members;
 use serde_json::value::RawValue;
 
-use crate::domain::error::{Warnings, shown};
+use crate::domain::error::Warnings;
 use crate::domain::format_opts::{self, Key};
+use crate::domain::shown::shown;
 
 /// The header that counts the warnings of an answer without a place for them.
 pub(in crate::http) const HEADER: HeaderName = HeaderName::from_static("x-warnings");

@@ -3,8 +3,8 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 
-use super::view::JobBody;
 use super::view;
+use super::view::JobBody;
 use crate::http::actors;
 use crate::http::ids;
 use crate::http::middleware::auth::Caller;

@@ -144,8 +144,7 @@ pub(in crate::http) fn read_members<'a>(
 
 fn read(body: &Body, state: &HttpState) -> Result<RenderRequest, Problem> {
     let mut members = body.members()?;
-    let ImmediateMembers { job, template, data, delivery } =
-        read_members(&mut members, state.body_context());
+    let ImmediateMembers { job, template, data, delivery } = read_members(&mut members, state.body_context());
     let template = template.map(|text| encoding::with_bom_if_misleading(text.into()));
     check_template(&mut members, &job, SentTemplate::text(template.as_ref()));
     let data = data.map(|data| body.share(data));

@@ -117,5 +117,8 @@ fn form_members(context: BodyContext<'_>) -> Vec<Member> {
 
 /// Whether a part of a form says it as it stands; else the part is JSON.
 fn is_one_value(shape: &Shape) -> bool {
-    matches!(shape, Shape::Flag | Shape::Text | Shape::Whole { .. } | Shape::Number { .. } | Shape::Words { .. })
+    matches!(
+        shape,
+        Shape::Flag | Shape::Text | Shape::Whole { .. } | Shape::Number { .. } | Shape::Words { .. }
+    )
 }

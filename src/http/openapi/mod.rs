@@ -1,8 +1,9 @@
-//! `/openapi.json` and `/docs`; `cli` prints the document.
+//! `/openapi.json`, `/schemas/format-opts.json` and `/docs`; `cli` prints the document.
 
 mod bodies;
 mod docs;
 mod document;
+mod options;
 
 use actix_web::web::ServiceConfig;
 
@@ -13,6 +14,7 @@ use super::routing::resource;
 pub(super) fn routes(config: &mut ServiceConfig) {
     config
         .service(resource("/openapi.json").get(document::openapi))
+        .service(resource("/schemas/format-opts.json").get(options::format_opts))
         .service(resource("/docs").get(docs::index))
         .service(resource("/docs/{file}").get(docs::page));
 }

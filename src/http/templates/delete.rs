@@ -5,8 +5,8 @@ use actix_web::web::Data;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::ids::NamedTemplate;
 use crate::http::actors;
+use crate::http::ids::NamedTemplate;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::registry::messages::DeleteTemplate;

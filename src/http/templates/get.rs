@@ -3,9 +3,9 @@
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 
-use crate::http::ids::NamedTemplate;
 use super::view::{self, TemplateBody};
 use crate::http::actors;
+use crate::http::ids::NamedTemplate;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 

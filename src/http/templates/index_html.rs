@@ -8,11 +8,11 @@ use json_members::Members;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::ids::NamedTemplate;
 use crate::domain::encoding;
 use crate::domain::error::Warnings;
 use crate::http::actors;
 use crate::http::body::{self, Body, unknown};
+use crate::http::ids::NamedTemplate;
 use crate::http::problem::HandlerResult;
 use crate::http::schema::IndexHtmlRequest;
 use crate::http::state::HttpState;

@@ -56,7 +56,9 @@ fn bounded(members: &mut Members<'_>, name: impl Named, (most, key): (u64, &str)
 
 fn read_categories(members: &mut Members<'_>, limits: &TemplatesConfig) -> Vec<String> {
     let shape = || Shape::List(Box::new(Shape::Text));
-    let Some(sent) = members.raw(("categories", "Words to find it by."), shape).filter(|sent| sent.get() != "\"\"") else {
+    let Some(sent) =
+        members.raw(("categories", "Words to find it by."), shape).filter(|sent| sent.get() != "\"\"")
+    else {
         return Vec::new();
     };
     let Ok(categories) = serde_json::from_str::<Vec<String>>(sent.get()) else {

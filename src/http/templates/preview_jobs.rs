@@ -2,9 +2,9 @@
 
 use json_members::Members;
 
-use crate::domain::error::shortened;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::Target;
+use crate::domain::shown::shortened;
 use crate::http::actors;
 use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;

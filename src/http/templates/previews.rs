@@ -10,13 +10,13 @@ use json_members::Members;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::ids::NamedTemplate;
 use crate::domain::error::Warnings;
 use crate::domain::format_opts::{Key, PageOptions, key_for_several_pictures};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::http::actors;
 use crate::http::body::members::{BodyContext, FormatOpts, read_data, read_format_opts, read_kind};
 use crate::http::body::{self, Body, unknown};
+use crate::http::ids::NamedTemplate;
 use crate::http::jobs::conversions;
 use crate::http::jobs::immediate::refuse_without_document;
 use crate::http::jobs::job_request::check_template;

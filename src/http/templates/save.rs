@@ -6,14 +6,14 @@ use json_members::Members;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::ids::{self, NamedTemplate};
-use super::preview_jobs::{self, PreviewIds};
 use super::info;
+use super::preview_jobs::{self, PreviewIds};
 use crate::domain::error::Warnings;
 use crate::domain::ids::TemplateId;
 use crate::http::actors;
 use crate::http::body::members::BodyContext;
 use crate::http::body::{self, Body, unknown};
+use crate::http::ids::{self, NamedTemplate};
 use crate::http::problem::HandlerResult;
 use crate::http::schema::{SaveRequest, UpdateRequest};
 use crate::http::state::HttpState;

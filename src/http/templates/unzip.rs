@@ -3,8 +3,8 @@
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 
-use crate::http::ids::NamedTemplate;
 use crate::http::actors;
+use crate::http::ids::NamedTemplate;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::registry::messages::UnzipTemplate;

@@ -7,11 +7,11 @@ use actix::prelude::*;
 
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
-use crate::domain::search::{Page, Search};
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::store::journal::ListedJob;
 use crate::jobs::view::{JobView, WireStatus};
 use crate::problem::Problem;
+use crate::storage::index::paging::{Page, Search};
 
 /// Which jobs a list shows; `None` matches all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

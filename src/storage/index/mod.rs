@@ -5,6 +5,7 @@
 
 mod database;
 mod export;
+pub mod paging;
 mod sled_index;
 mod space;
 mod value;

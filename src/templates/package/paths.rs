@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::iter;
 
 use super::{ArchiveLimits, PackageError, invalid};
-use crate::domain::escape::escape_control;
+use crate::domain::shown::escape_control;
 
 /// Files that systems add to archives by themselves.
 const JUNK: [&str; 4] = [".ds_store", "thumbs.db", "desktop.ini", "icon\r"];

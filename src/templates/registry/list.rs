@@ -3,7 +3,7 @@
 use super::view::TemplateSummary;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::TemplateKind;
-use crate::domain::search::Page;
+use crate::storage::index::paging::Page;
 
 /// Which templates a list shows; `None` matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

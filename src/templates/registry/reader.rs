@@ -13,8 +13,8 @@ use super::problems;
 use super::variables::{KnownVariables, Variables};
 use super::view::{TemplateSummary, TemplateView};
 use crate::domain::ids::AccountId;
-use crate::domain::search::Search;
 use crate::problem::Problem;
+use crate::storage::index::paging::Search;
 use crate::storage::{CountedUpload, StorageKey, TemplatePart};
 use crate::templates::cache::source::{self, LoadedTemplate, TemplateUse};
 

@@ -8,9 +8,9 @@ use json_members::{is_empty_array, pointer_token};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::config::{Config, as_count};
-use crate::domain::error::shortened;
 use crate::domain::format_opts;
 use crate::domain::kinds::TemplateKind;
+use crate::domain::shown::shortened;
 use crate::http::body::check_json;
 use crate::problem::{FieldError, Problem};
 

@@ -13,8 +13,8 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use time::{Date, Duration, Month, OffsetDateTime, UtcDateTime};
 
-use super::ids::AccountId;
 use crate::clock::Timestamp;
+use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 
 /// Longest period in milliseconds: 45 days.
