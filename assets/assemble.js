@@ -26,7 +26,7 @@
   // these copies and objects without a prototype.
   const uncurried = (method) => Function.prototype.call.bind(method);
   const { parse, stringify } = JSON;
-  const { create, defineProperty } = Object;
+  const { create, defineProperty, keys } = Object;
   const { unscopables } = Symbol;
   const slice = uncurried(String.prototype.slice);
   const codeAt = uncurried(String.prototype.charCodeAt);
@@ -200,8 +200,50 @@
     }
     return function (locals, escape, include) {
       defineProperty(locals, unscopables, OWN);
-      return run.call(this, locals, escape, include, rethrow);
+      try {
+        return run.call(this, locals, escape, include, rethrow);
+      } catch (error) {
+        try {
+          tellNames(error, locals);
+        } catch {
+          // The template has broken a function that is used there.
+        }
+        throw error;
+      }
     };
+  }
+
+  // ----- The names that exist, for one that does not -----
+
+  const UNDEFINED_NAME = /^'([^']{1,64})' is not defined$/;
+  // More names are not compared, and more are not told.
+  const COMPARED_NAMES = 200;
+  const TOLD_NAMES = 5;
+  const NAME_LENGTH = 40;
+
+  function tellNames(error, data) {
+    if (fault === null || !Object.is(fault.error, error) || fault.message === null) return;
+    const [, unknown] = UNDEFINED_NAME.exec(fault.message) ?? [];
+    if (unknown === undefined) return;
+    const names = keys(data).slice(0, COMPARED_NAMES).map((name) => name.slice(0, NAME_LENGTH));
+    const near = names.map((name) => ({ name, distance: distance(unknown.toLowerCase(), name.toLowerCase()) }));
+    near.sort((one, other) => one.distance - other.distance);
+    const told = near.slice(0, TOLD_NAMES).map(({ name }) => name);
+    if (told.length > 0) fault.message += `; the data has ${told.join(', ')}${names.length > told.length ? ', …' : ''}`;
+  }
+
+  // How many letters must be changed, added or left out (Levenshtein).
+  function distance(one, other) {
+    let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+    for (let from = 1; from <= one.length; from += 1) {
+      const next = [from];
+      for (let to = 1; to <= other.length; to += 1) {
+        const changed = row[to - 1] + (one[from - 1] === other[to - 1] ? 0 : 1);
+        next.push(Math.min(changed, row[to] + 1, next[to - 1] + 1));
+      }
+      row = next;
+    }
+    return row[other.length];
   }
 
   // ----- From generated code to the template's lines -----

@@ -164,12 +164,22 @@ async fn includes_reach_the_files_of_an_archive() {
 #[tokio::test]
 async fn a_runtime_fault_names_file_line_and_chain() {
     let text = "<p>\n<%= name %>\n\n<%= customer.street %>";
-    assert_eq!(wrong(text, r#"{"name":1}"#).await, "index.html:4: 'customer' is not defined");
+    assert_eq!(wrong(text, r#"{"name":1}"#).await, "index.html:4: 'customer' is not defined; the data has name");
     let sentence = wrong(text, r#"{"name":1,"customer":null}"#).await;
     assert_eq!(
         sentence,
         "index.html:4: Cannot read properties of null (reading 'street') in 'customer.street'"
     );
+    let near = r#"{"number":1,"name":2,"nmae":3,"customers":4,"items":5,"x":6}"#;
+    assert_eq!(
+        wrong("<%= nmea %>", near).await,
+        "index.html:1: 'nmea' is not defined; the data has name, nmae, number, items, x, …"
+    );
+    let many = format!("{{{}}}", (0..5_000).map(|at| format!("\"n{at}\":0")).collect::<Vec<_>>().join(","));
+    assert!(wrong("<%= unknown %>", &many).await.len() < 100);
+    // A template that breaks the engine's own functions is told no names.
+    let broken = "<% Array.prototype.sort = Array.from = () => { throw 1; } %><%= nope %>";
+    assert_eq!(wrong(broken, near).await, "index.html:1: 'nope' is not defined");
     let long = "<p>\n<%\n  const a = 1;\n  const b = 2;\n  a.b.c;\n%>";
     assert_eq!(
         wrong(long, "{}").await,
@@ -190,7 +200,7 @@ async fn a_runtime_fault_names_file_line_and_chain() {
     assert_eq!(code, ErrorCode::TemplateError);
     assert_eq!(
         sentence,
-        "parts/row.ejs:4: 'm' is not defined (included from parts/table.ejs:2, index.html:3)"
+        "parts/row.ejs:4: 'm' is not defined; the data has n (included from parts/table.ejs:2, index.html:3)"
     );
 }
 

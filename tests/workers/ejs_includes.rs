@@ -79,7 +79,7 @@ async fn a_chain_of_computed_names_takes_a_run_a_link() {
     assert_eq!(page.unwrap(), "abc!");
     let (page, _) = render(&files, r#"{"next":["a","b","c"]}"#).await;
     let error = page.unwrap_err();
-    let chain = "c.ejs:1: 'missing' is not defined (included from b.ejs:1, a.ejs:1, index.html:1)";
+    let chain = "c.ejs:1: 'missing' is not defined; the data has n, next (included from b.ejs:1, a.ejs:1, index.html:1)";
     assert_eq!((error.code, error.message.as_str()), (ErrorCode::TemplateError, chain));
     let (page, _) = render(&files, r#"{"next":["a","b","d"]}"#).await;
     assert!(page.unwrap_err().message.contains("Could not find the include file"));
