@@ -219,13 +219,14 @@
   // More names are not compared, and more are not told.
   const COMPARED_NAMES = 200;
   const TOLD_NAMES = 5;
-  const NAME_LENGTH = 40;
+  // Other keys are no names, and may be what nobody should see in an error, such as addresses.
+  const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]{0,39}$/u;
 
   function tellNames(error, data) {
     if (fault === null || !Object.is(fault.error, error) || fault.message === null) return;
     const [, unknown] = UNDEFINED_NAME.exec(fault.message) ?? [];
     if (unknown === undefined) return;
-    const names = keys(data).slice(0, COMPARED_NAMES).map((name) => name.slice(0, NAME_LENGTH));
+    const names = keys(data).slice(0, COMPARED_NAMES).filter((name) => NAME.test(name));
     const near = names.map((name) => ({ name, distance: distance(unknown.toLowerCase(), name.toLowerCase()) }));
     near.sort((one, other) => one.distance - other.distance);
     const told = near.slice(0, TOLD_NAMES).map(({ name }) => name);

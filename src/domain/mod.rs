@@ -1,4 +1,4 @@
-//! The pure part: jobs, template kinds, targets, accounts, `formatOpts`. Nothing here does input or output. Every module may
+//! The pure part: jobs, template kinds, targets, `formatOpts`. Nothing here does input or output. Every module may
 //! call it; it calls `clock`, `config` (limits) and `problem` only.
 
 pub mod encoding;

@@ -25,6 +25,8 @@ pub(super) const PERMISSIONS_TITLE: &str = "Permissions";
 
 /// Schemas of titled shapes, and where they are found.
 pub(super) struct Schemas {
+    /// Whether objects refuse names that the service would ignore: an editor shows them while they are written.
+    is_strict: bool,
     /// What a reference begins with: `#/components/schemas/`.
     prefix: &'static str,
     /// By title.
@@ -32,9 +34,14 @@ pub(super) struct Schemas {
 }
 
 impl Schemas {
-    /// None yet.
-    pub(super) fn at(prefix: &'static str) -> Self {
-        Self { prefix, titled: BTreeMap::new() }
+    /// None yet, for a document of OpenAPI.
+    pub(super) fn of_openapi() -> Self {
+        Self { is_strict: false, prefix: "#/components/schemas/", titled: BTreeMap::new() }
+    }
+
+    /// None yet, for a schema by itself, which is strict.
+    pub(super) fn alone() -> Self {
+        Self { is_strict: true, prefix: "#/$defs/", titled: BTreeMap::new() }
     }
 
     /// An object of these members. No member has a `default`: a generated client would send it, and what is sent counts as asked
@@ -48,6 +55,9 @@ impl Schemas {
         if !required.is_empty() {
             object["required"] = json!(required);
         }
+        if self.is_strict {
+            object["additionalProperties"] = json!(false);
+        }
         object
     }
 
@@ -56,7 +66,7 @@ impl Schemas {
         let schema = self.of(&member.shape);
         let mut schema = match schema.get("type") {
             _ if member.is_required => schema,
-            Some(Value::String(kind)) if schema.get("enum").is_none() => {
+            Some(Value::String(kind)) => {
                 let kinds = json!([kind, "null"]);
                 let mut schema = schema;
                 schema["type"] = kinds;
@@ -87,8 +97,12 @@ impl Schemas {
                 json!({"type": "number", "format": "double", "minimum": least, "maximum": most})
             }
             Shape::Words { title, words } => {
-                let schema = json!({"type": "string", "enum": words});
-                if title.is_empty() { schema } else { self.titled(title, schema) }
+                // Words of options are taken in any case, and an `enum` would forbid `A4`.
+                if title.is_empty() {
+                    json!({"type": "string", "examples": words})
+                } else {
+                    self.titled(title, json!({"type": "string", "enum": words}))
+                }
             }
             Shape::Length => {
                 let length = json!({

@@ -30,7 +30,12 @@ async fn header_and_footer_are_made_of_the_data_like_the_page() {
     assert_eq!(words, ["a;", "b;", "Zo\u{eb}", "&", "<b>", "for", "Zo\u{eb}", "&", "<b>"]);
 
     for (header, footer, code, error) in [
-        ("<b>\n<%= nobody %>", "", "template_error", "headerTemplate:2: 'nobody' is not defined; the data has name, show, items"),
+        (
+            "<b>\n<%= nobody %>",
+            "",
+            "template_error",
+            "headerTemplate:2: 'nobody' is not defined; the data has name, show, items",
+        ),
         ("ok", "<% if (", "template_error", "footerTemplate:1: the tag '<%' is never closed with '%>'"),
         (
             "<%- include('gone') %>",

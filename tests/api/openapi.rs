@@ -296,10 +296,7 @@ fn value_of(option: &str, schemas: &Value) -> Value {
         _ if schema["type"][0] == "integer" || schema["type"][0] == "number" => {
             json!(schema["minimum"].as_f64().unwrap().max(1.0))
         }
-        _ => schema["oneOf"][0]["enum"]
-            .get(0)
-            .cloned()
-            .unwrap_or_else(|| panic!("give '{option}' a value here")),
+        _ => schema["examples"].get(0).cloned().unwrap_or_else(|| panic!("give '{option}' a value here")),
     }
 }
 

@@ -164,7 +164,10 @@ async fn includes_reach_the_files_of_an_archive() {
 #[tokio::test]
 async fn a_runtime_fault_names_file_line_and_chain() {
     let text = "<p>\n<%= name %>\n\n<%= customer.street %>";
-    assert_eq!(wrong(text, r#"{"name":1}"#).await, "index.html:4: 'customer' is not defined; the data has name");
+    assert_eq!(
+        wrong(text, r#"{"name":1}"#).await,
+        "index.html:4: 'customer' is not defined; the data has name"
+    );
     let sentence = wrong(text, r#"{"name":1,"customer":null}"#).await;
     assert_eq!(
         sentence,
@@ -175,6 +178,8 @@ async fn a_runtime_fault_names_file_line_and_chain() {
         wrong("<%= nmea %>", near).await,
         "index.html:1: 'nmea' is not defined; the data has name, nmae, number, items, x, …"
     );
+    let no_names = r#"{"a b":1,"if\u001b[31m":2,"ann@example.org":3}"#;
+    assert_eq!(wrong("<%= a %>", no_names).await, "index.html:1: 'a' is not defined");
     let many = format!("{{{}}}", (0..5_000).map(|at| format!("\"n{at}\":0")).collect::<Vec<_>>().join(","));
     assert!(wrong("<%= unknown %>", &many).await.len() < 100);
     // A template that breaks the engine's own functions is told no names.

@@ -1,5 +1,5 @@
-//! Options of the document on the command line: a flag for each, `-O KEY=VALUE`, and `--opts` with many of them. What is said
-//! later in this order goes before what was said earlier.
+//! Options of the document on the command line: `--opts` with many of them, `-O KEY=VALUE`, and a flag for each. `-O` overrides
+//! `--opts`, and a flag overrides both.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -8,12 +8,13 @@ use std::str::FromStr;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use json_members::{Member, Shape, nearest};
+use json_members::{Member, Shape, is_empty_array, nearest};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::cli::file_or_stdio::FileOrStdio;
 use crate::cli::{CommandError, print_to_stderr};
 use crate::config::{Config, as_count};
+use crate::domain::encoding;
 use crate::domain::format_opts::{self, Key, OptionLimits, described, plain};
 
 /// The heading of the flags in `--help`.
@@ -60,13 +61,20 @@ impl OptionArguments {
     pub fn object(&self, config: &Config) -> Result<Option<Box<RawValue>>, CommandError> {
         let many = self.many.as_ref().map(|many| many.read(config)).transpose()?;
         let singles = self.singles(config)?;
+        if matches!(self.many, Some(Many::Inline(_)))
+            && let Some(members) = many.as_deref().and_then(|many| members_of(many.get()).ok())
+        {
+            for name in members.keys() {
+                warn_of_secret(name);
+            }
+        }
         if singles.is_empty() {
             return Ok(many);
         }
-        let members = many.as_deref().map(|many| serde_json::from_str(many.get())).transpose();
-        // What is no object is refused by the reader of options.
-        let Ok(members) = members else { return Ok(many) };
-        let mut members: BTreeMap<String, Box<RawValue>> = members.unwrap_or_default();
+        let members = many.as_deref().map(|many| members_of(many.get())).transpose();
+        let mut members = members
+            .map_err(|_| "--opts must be an object, such as {\"format\": \"a5\"}")?
+            .unwrap_or_default();
         members.extend(singles);
         Ok(Some(to_raw_value(&members)?))
     }
@@ -95,8 +103,22 @@ impl Many {
             Self::Inline(_) => String::new(),
             Self::At(file) => format!(" {file}"),
         };
+        let json = encoding::without_bom(json);
         serde_json::from_slice(&json)
             .map_err(|error| format!("--opts{source} is not valid JSON: {error}").into())
+    }
+}
+
+/// The members of an object; an empty array counts as one.
+fn members_of(json: &str) -> serde_json::Result<BTreeMap<String, Box<RawValue>>> {
+    if is_empty_array(json) { Ok(BTreeMap::new()) } else { serde_json::from_str(json) }
+}
+
+fn warn_of_secret(name: &str) {
+    if Key::from_name(name).is_some_and(Key::is_secret) {
+        print_to_stderr(&format!(
+            "warning: other users of this machine can read arguments; write {name} into a file and give {FROM_FILE}FILE"
+        ));
     }
 }
 
@@ -119,17 +141,13 @@ fn pair_of(pair: &str) -> Result<(&'static str, &str), CommandError> {
 /// The value, from a file where it says so.
 fn value_of(name: &str, said: &str, limit_bytes: u64) -> Result<String, CommandError> {
     let Some(path) = said.strip_prefix(FROM_FILE) else {
-        if Key::from_name(name).is_some_and(Key::is_secret) {
-            print_to_stderr(&format!(
-                "warning: other users of this machine can read arguments; write {name} into a file and give {FROM_FILE}FILE"
-            ));
-        }
+        warn_of_secret(name);
         return Ok(said.to_owned());
     };
     if path.starts_with(FROM_FILE) {
         return Ok(path.to_owned());
     }
-    let content = FileOrStdio::File(Path::new(path).to_owned()).read(limit_bytes)?;
+    let content = encoding::without_bom(FileOrStdio::File(Path::new(path).to_owned()).read(limit_bytes)?);
     let text =
         String::from_utf8(content.into()).map_err(|error| format!("{path} is no text in UTF-8: {error}"))?;
     // An editor ends the last line, and a password has no line end.
@@ -147,7 +165,11 @@ fn kebab(name: &str) -> String {
 
 /// The flag of an option. `--landscape` alone is `true`.
 fn flag(member: &Member) -> Arg {
-    let arg = Arg::new(member.name).long(kebab(member.name)).help(plain(member.about)).help_heading(HEADING);
+    let is_secret = Key::from_name(member.name).is_some_and(Key::is_secret);
+    let advice =
+        if is_secret { "; as `@FILE`, for other users of the machine can read arguments" } else { "" };
+    let help = format!("{}{advice}", plain(member.about));
+    let arg = Arg::new(member.name).long(kebab(member.name)).help(help).help_heading(HEADING);
     let arg = arg.hide_short_help(true).action(ArgAction::Set).allow_hyphen_values(true);
     match &member.shape {
         Shape::Flag => {
@@ -157,17 +179,16 @@ fn flag(member: &Member) -> Arg {
         Shape::Whole { .. } | Shape::Number { .. } => arg.value_name("NUMBER"),
         Shape::Length => arg.value_name("LENGTH"),
         Shape::Text => arg.value_name("TEXT"),
-        Shape::File
-        | Shape::Any
-        | Shape::List(_)
-        | Shape::Map(_)
-        | Shape::Object { .. }
-        | Shape::OneOf { .. } => arg.value_name("JSON"),
+        Shape::OneOf { .. } | Shape::List(_) => arg.value_name("VALUE"),
+        Shape::File | Shape::Any | Shape::Map(_) | Shape::Object { .. } => arg.value_name("JSON"),
     }
 }
 
+/// In the order of the documentation.
 fn members() -> Vec<Member> {
-    described(&OptionLimits::ADMITTED)
+    let mut members = described(&OptionLimits::ADMITTED);
+    members.sort_by_key(|member| Key::from_name(member.name));
+    members
 }
 
 impl Args for OptionArguments {
@@ -178,7 +199,7 @@ impl Args for OptionArguments {
             .help("`formatOpts` as a JSON object, or the file that has it; `-` for stdin")
             .allow_hyphen_values(true);
         let pair = Arg::new("option").short('O').value_name("KEY=VALUE").action(ArgAction::Append).help(
-            "One option of `formatOpts`, as -O landscape=true; goes before --opts. Each is a flag, too (--landscape): --help \
+            "One option of `formatOpts`, as -O landscape=true; it overrides --opts. Each is a flag, too (--landscape): --help \
              lists them. A value `@FILE` is read from the file",
         );
         command.arg(many).arg(pair).args(members().iter().map(flag))
@@ -237,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_nearer_goes_before() {
+    fn a_flag_overrides_a_pair_and_a_pair_overrides_many() {
         let opts = r#"{"format": "a5", "scale": 0.5, "margin": {"top": "1cm"}}"#;
         let line = [
             "--scale",
@@ -258,10 +279,19 @@ mod tests {
         assert_eq!(read(&["-O", "prefer-css-page-size=1"]).unwrap(), r#"{"preferCssPageSize":true}"#);
         assert_eq!(read(&["--margin", r#"{"top": "1cm"}"#]).unwrap(), r#"{"margin":{"top": "1cm"}}"#);
         assert_eq!(read(&["--password", "-12"]).unwrap(), r#"{"password":"-12"}"#);
-        // No object: the reader of options refuses it.
-        assert_eq!(
-            read(&["--opts", "{\"a\"", "--landscape"]).unwrap_err().split(':').next(),
-            Some("--opts is not valid JSON")
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().display().to_string();
+        for (many, read_as) in [
+            ("[]", Ok(r#"{"landscape":true}"#)),
+            ("\u{feff}{}", Ok(r#"{"landscape":true}"#)),
+            ("7", Err("--opts must be an object, such as {\"format\": \"a5\"}")),
+        ] {
+            std::fs::write(&file, many).unwrap();
+            let object = read(&["--opts", &path, "--landscape"]);
+            assert_eq!(object.as_deref().map_err(String::as_str), read_as, "{many}");
+        }
+        assert!(
+            read(&["--opts", "{\"a\"", "--landscape"]).unwrap_err().starts_with("--opts is not valid JSON")
         );
     }
 

@@ -64,6 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn where_the_schema_is_matters_to_editors_alone() {
+        assert_eq!(reading(r#"{"$schema":"http://x/format-opts.json"}"#).unknown, []);
+    }
+
+    #[test]
     fn a_name_of_another_service_is_told_with_its_name_here() {
         for (name, told) in [
             ("paperWidth", "; send formatOpts.width"),

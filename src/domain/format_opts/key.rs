@@ -25,9 +25,9 @@ use strum::{AsRefStr, Display, EnumMessage, EnumString, IntoStaticStr, VariantAr
 pub enum Key {
     /// the sheet: `letter legal tabloid ledger a0 … a6`; `a4` when nothing is said
     Format,
-    /// of the sheet: a CSS length (`"148mm"`) or a number of pixels; goes before `format`
+    /// the sheet's width: a CSS length (`"148mm"`) or a number of pixels; goes before `format`
     Width,
-    /// of the sheet, as `width`. `"auto"`: one sheet as high as the page, up to the 5,080 mm that a PDF may have; beyond, and where the page
+    /// the sheet's height, as `width`. `"auto"`: one sheet as high as the page, up to the 5,080 mm that a PDF may have; beyond, and where the page
     /// breaks by itself, there are more, with a warning. Of `@page` the margins count and a size does not, with a warning;
     /// `fromPage` and `toPage` are refused beside it
     Height,
@@ -115,13 +115,14 @@ pub enum Key {
     /// which TeX makes a document of [LaTeX](latex.md): `pdflatex`, `lualatex`, `xelatex`; when nothing is said, the one that
     /// the file names or needs
     Engine,
-    /// what opens the file, [AES-256](security.md#pdfs-with-a-password)
+    /// what opens the file, [AES-256](security.md#pdfs-with-a-password): at most 127 bytes of UTF-8, which answers show as `***`
     Password,
     /// the same as `password`
     UserPassword,
     /// what opens it with all rights, whatever `permissions` say
     OwnerPassword,
-    /// what others may do with it: `{"print", "modify", "copy", "annotate", "fillForms", "assemble"}`
+    /// what others may do with it: `{"print", "modify", "copy", "annotate", "fillForms", "assemble"}`. Where something is allowed by
+    /// name, all that is not named is forbidden; where things are only forbidden, all else is allowed
     Permissions,
     /// a promise that cannot be kept yet; `password` and `permissions` can
     Encrypt,
@@ -267,7 +268,7 @@ mod tests {
             (Key::PreferCssPageSize.name(), Key::from_name("landscapes")),
             ("preferCssPageSize", None)
         );
-        assert_eq!(plain(Key::Password.about()), "what opens the file, AES-256");
+        assert!(plain(Key::Password.about()).starts_with("what opens the file, AES-256: at most"));
         assert!(Key::ALL.iter().all(|key| !plain(key.about()).contains("](")));
         assert!(Key::MediaFeatures.sentence().ends_with("`forced-colors`, `color-gamut`"));
     }

@@ -6,8 +6,7 @@
 //! (`tex`), pictures of a PDF's pages (`raster`), warnings that make a job fail (`fail_on`), headers and cookies of requests
 //! (`requests`), the file's name (`file_name`), passwords and permissions of a PDF (`protection`). `masked` hides secrets;
 //! `promises` refuses keys that would be ignored dangerously; `limits` is what the configuration allows; `layout` is how a page
-//! lies on its sheet; `text` knows which
-//! options are texts, and `elsewhere` what other services call them. The rest is here.
+//! lies on its sheet; `text` reads an option that was given as text; `elsewhere` has the names of other services. The rest is here.
 
 mod base_url;
 mod conversion;
@@ -65,6 +64,8 @@ pub use text::value_of;
 
 /// Most unknown keys that are compared with the known ones: an object may have thousands.
 const COMPARED: usize = 50;
+/// Where the JSON Schema of `formatOpts` is: for editors alone.
+const SCHEMA: &str = "$schema";
 /// The JSON pointer of `formatOpts` in a body.
 const POINTER: &str = "/formatOpts";
 
@@ -213,8 +214,8 @@ pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
     promises::refuse(&mut members);
     sheet::check_area(options.sheet(), options.margin, &mut members);
     // A key that is always refused is asked for by no reader.
-    let unknown = members.unknown().filter(|name| Key::from_name(name).is_none()).enumerate();
-    let unknown = unknown.map(|(at, name)| {
+    let unknown = members.unknown().filter(|name| *name != SCHEMA && Key::from_name(name).is_none());
+    let unknown = unknown.enumerate().map(|(at, name)| {
         let near = if at < COMPARED { members.nearest(name) } else { None };
         Unknown { path: name.to_owned(), near }
     });

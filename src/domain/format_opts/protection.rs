@@ -209,8 +209,16 @@ fn read_permissions(members: &mut Members<'_>) -> Option<Permissions> {
 /// If anything is explicitly allowed, all else is forbidden; if things are only forbidden, all else is allowed.
 fn read_permitted(sent: &mut Members<'_>) -> Permissions {
     let print = read_print(sent);
+    let members = [
+        ("modify", "Changing its content."),
+        ("copy", "Taking text and pictures out."),
+        ("annotate", "Comments, and filling in forms."),
+        ("fillForms", "Filling in forms."),
+        ("assemble", "Inserting, turning and deleting pages."),
+        ("accessibility", "Assistive technology may always read a file that is open: `true`."),
+    ];
     let [modify, copy, annotate, fill_forms, assemble, accessibility] =
-        ["modify", "copy", "annotate", "fillForms", "assemble", "accessibility"].map(|name| sent.flag(name));
+        members.map(|member| sent.flag(member));
     sent.refuse_unknown(&format!("is not known, so it cannot be kept; give some of {PERMISSIONS}"));
     if accessibility == Some(false) {
         let detail = "cannot be kept: PDF readers let assistive technology read every file that they open; leave it out";

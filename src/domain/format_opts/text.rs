@@ -7,9 +7,9 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Key, KeySet, OptionLimits, described};
 
-/// The value of the key `name` as JSON nested at most `depth` deep. What the key says of itself decides: a text is taken as it
-/// stands, also where it looks like a number; `True`, `FALSE`, `1` and `0` are truth values where the key takes nothing else. Of
-/// any other key, known or not, it is JSON, or else a text.
+/// The value of the key `name` as JSON, nested at most `depth` deep. The key's shape decides. A text is taken as it stands, also
+/// where it looks like a number. `True`, `FALSE`, `1` and `0` are truth values where the key takes nothing else. The value of any
+/// other key, known or not, is JSON, or else a text.
 ///
 /// # Errors
 /// When it cannot be written as JSON: a bug.

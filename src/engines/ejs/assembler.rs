@@ -85,7 +85,7 @@ impl Assembler {
             return Ok((entry.clone(), None));
         }
         self.script.check_size(entry.len() + data.len())?;
-        // The site is cloned only here: `precompile` counts the owners of its scripts to see whether the site is cached.
+        // A clone that lives on would count for `precompile`, which sees by the owners of the scripts whether the site is cached.
         let recent =
             self.recent.scripts(meter.account(), site).map(|scripts| site.clone().with_scripts(scripts));
         let site = recent.as_ref().unwrap_or(site);

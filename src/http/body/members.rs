@@ -18,7 +18,10 @@ const TYPE: (&str, &str) = (
      odt, doc and rtf with `docx`, ods and xls with `xlsx`, odp and ppt with `pptx`.",
 );
 const TARGET: (&str, &str) = ("target", "What it becomes, in any case; `jpeg` means `jpg`.");
-const DATA: (&str, &str) = ("data", "The data, as it is to reach the template.");
+const DATA: (&str, &str) = (
+    "data",
+    "The data, as it is to reach the template. Left out of init: upload it to `presignedDataUploadUrl`.",
+);
 const FORMAT_OPTS: (&str, &str) = (
     "formatOpts",
     "How the document is made. Unknown keys are ignored, with a warning; a known one with a wrong value is refused by name. \

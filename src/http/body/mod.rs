@@ -48,19 +48,19 @@ pub(super) async fn read<T: Send + 'static>(
     let limit = limit(request, state)?;
     let memory = state.shared.bodies.begin(auth::caller(request)?.0);
     let bytes = memory.receive(collect(&mut payload, &memory, limit)).await?;
+    let length = bytes.len();
     // Slices of the body live as long as the request: the memory must be held as long.
     request.extensions_mut().insert(memory);
-    let (reading, state) = (state.clone(), state.clone());
-    let is_declared = declared_bytes(request).is_some();
+    let (state, is_declared) = (state.clone(), declared_bytes(request).is_some());
     let content_type = content_type(request);
-    let check = move |bytes: &Bytes| {
-        Body::check(bytes, is_declared, &state).map_err(|problem| match form_hint(bytes, &content_type) {
-            Some(hint) => Problem::new(Code::MalformedJson, hint),
-            None => problem,
-        })
+    let checked_and_read = move || {
+        let body = Body::check(&bytes, is_declared, &state).map_err(|problem| {
+            let hint = form_hint(&bytes, &content_type);
+            hint.map_or(problem, |hint| Problem::new(Code::MalformedJson, hint))
+        })?;
+        reader(&body, &state)
     };
-    let state = reading;
-    thread::by_size(bytes.len(), move || reader(&check(&bytes)?, &state)).await?
+    thread::by_size(length, checked_and_read).await?
 }
 
 fn content_type(request: &HttpRequest) -> String {

@@ -35,7 +35,7 @@ impl JobRequest {
         Self {
             kind,
             target: read_target(members, kind, context),
-            template_id: members.text(("templateId", "A saved template, in the place of one that is sent.")),
+            template_id: members.text(("templateId", "A saved template. Left out: the template comes with the request, or is uploaded to `presignedTemplateUploadUrl`.")),
             format_opts: read_format_opts(members, context.config),
         }
     }

@@ -63,7 +63,7 @@ fn bodies() -> [Body; 8] {
         Body {
             name: "ImmediateForm",
             about: "The same as a form: files with their names, and everything else as parts of the same names as in JSON. \
-                    Options may be parts of their own. `type` is `html` and `target` is `pdf` when left out; a single Office \
+                    Options may be parts of their own; objects and lists are JSON. `type` is `html` and `target` is `pdf` when left out; a single Office \
                     file needs its `type`.",
             members: form_members,
             example: json!({"template": page, "data": data.to_string(), "target": "html"}),

@@ -167,7 +167,7 @@ impl Modify for Finish {
 pub fn document(config: &Config, base: &str) -> serde_json::Result<Value> {
     let mut document = Described::openapi();
     document.servers = Some(vec![ServerBuilder::new().url(format!("{base}/v1")).build()]);
-    let mut schemas = Schemas::at("#/components/schemas/");
+    let mut schemas = Schemas::of_openapi();
     let bodies = described_bodies(BodyContext { config, catalog: None }, &mut schemas);
     let mut document = serde_json::to_value(document)?;
     let known = &mut document["components"]["schemas"];

@@ -16,14 +16,13 @@ pub(super) async fn format_opts(state: Data<HttpState>) -> HttpResponse {
     HttpResponse::Ok().content_type(MEDIA_TYPE).body(schema(&state.config).to_string())
 }
 
-/// The schema. It refuses names that the service would ignore: an editor shows them while they are written.
 fn schema(config: &Config) -> Value {
-    let mut schemas = Schemas::at("#/$defs/");
+    let mut schemas = Schemas::alone();
     let mut schema = schemas.object(&described(&OptionLimits::of(&config.browser)));
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("formatOpts");
     schema["description"] = json!("How Platen makes a document.");
-    schema["additionalProperties"] = json!(false);
+    schema["properties"]["$schema"] = json!({"type": "string", "description": "Where this schema is."});
     schema["$defs"] = json!(schemas.titled);
     schema
 }
@@ -43,7 +42,8 @@ mod tests {
         let options = schema["properties"].as_object().unwrap();
         let names: Vec<_> = Key::ALL.iter().filter(|key| !key.is_refused()).map(|key| key.name()).collect();
         assert!(names.iter().all(|name| options[*name]["description"].is_string()), "{schema}");
-        assert_eq!(options.len(), names.len());
+        assert_eq!(options.len(), names.len() + 1, "and where the schema is");
+        assert_eq!(schema["$defs"]["Viewport"]["additionalProperties"], false);
         let references = schema.to_string();
         let references = references.split("#/$defs/").skip(1).map(|rest| rest.split('"').next().unwrap());
         for name in references {

@@ -24,7 +24,8 @@ pub(super) fn read(members: &mut Members<'_>) -> Option<PreviewIds> {
     const IDS: (&str, &str) = ("previewIds", "The jobs of `render-previews`.");
     members.require(IDS);
     let read = |sent: &mut Members<'_>| {
-        let names = [("pngJobId", "The one of the picture."), ("pdfJobId", "The one of the PDF.")];
+        let names =
+            [("pngJobId", "The job that made the picture."), ("pdfJobId", "The job that made the PDF.")];
         for name in names {
             sent.require(name);
         }

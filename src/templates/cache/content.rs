@@ -59,9 +59,9 @@ struct Weights;
 impl Weighter<ObjectId, LoadedTemplate> for Weights {
     fn weight(&self, _: &ObjectId, loaded: &LoadedTemplate) -> u64 {
         let site = &loaded.site;
-        let bytes = site.paths().map(|path| site.get(path).map_or(0, |file| file.len() as u64));
-        let files: u64 = bytes.map(|bytes| bytes + FILE_WEIGHT_BYTES).sum();
-        // Hazard: the scripts are generated later, and the cache does not weigh an entry again. So their largest possible size
+        let bytes = |path: &str| site.get(path).map_or(0, |file| file.len() as u64);
+        let files: u64 = site.paths().map(|path| bytes(path) + path.len() as u64 + FILE_WEIGHT_BYTES).sum();
+        // Hazard: the scripts and the list of the paths are made later, and the cache does not weigh an entry again. So their largest possible size
         // counts from the beginning, or the cache would exceed its bound.
         files + site.scripts().map_or(0, |scripts| scripts.weight())
     }
@@ -131,7 +131,7 @@ mod tests {
         };
         let weight = |loaded: &LoadedTemplate| Weights.weight(&ObjectId::generate(), loaded);
         let once = LoadedTemplate::from(package.clone());
-        assert_eq!(weight(&once), entry.len() as u64 + FILE_WEIGHT_BYTES);
+        assert_eq!(weight(&once), (entry.len() + "index.html".len()) as u64 + FILE_WEIGHT_BYTES);
         let cached = LoadedTemplate::cached(package);
         let before = weight(&cached);
         let source = "x".repeat(entry.len() * 4);
